@@ -1,0 +1,69 @@
+# Every target brings in what it needs first (install/setup.sh); `make help` lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+JUPYTER := .venv/bin/jupyter
+PYTEST := .venv/bin/python -m pytest
+# Prints go test's own lines, then the tests that failed or were skipped, and their numbers.
+GOTEST := go run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --hide-summary output --
+FUZZTIME ?= 20s
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: ## build, then train on MNIST in a notebook, without Jupyter
+	@install/setup.sh demo
+	@$(MAKE) bin/gradbook
+	@bin/gradbook run notebooks/quickstart.ipynb -o out/quickstart.ipynb | tee out/demo.txt
+	@grep -o 'test accuracy [0-9.]*%' out/demo.txt | tail -n 1
+	@echo out/quickstart.ipynb
+
+.PHONY: lab
+lab: venv-kernel ## open JupyterLab with the kernel, at notebooks/
+	@install/setup.sh lab
+	$(JUPYTER) lab --notebook-dir=notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
+
+.PHONY: install
+install: build ## build, and install the kernel for the current user
+	bin/gradbook install --user
+
+.PHONY: build
+build: ## build bin/gradbook
+	@install/setup.sh build
+	@$(MAKE) bin/gradbook
+
+# The go command knows best what is out of date.
+.PHONY: bin/gradbook
+bin/gradbook:
+	@mkdir -p bin out
+	go build -o bin/gradbook ./cmd/gradbook
+
+.PHONY: test
+test: ## run every test: Go, Python, browser
+	@install/setup.sh test
+	@$(MAKE) bin/gradbook
+	@.venv/bin/python --version >/dev/null && bin/gradbook install --prefix .venv
+	@status=0; \
+	go vet ./... || status=1; \
+	$(GOTEST) -timeout 20m ./... || status=1; \
+	$(PYTEST) kernel/frontends || status=1; \
+	exit $$status
+
+.PHONY: bench
+bench: build ## run the benchmarks and print a table
+	@install/setup.sh lab
+
+.PHONY: mutate
+mutate: ## break the code in each way that the fault tables name, and see a test fail
+	@install/setup.sh build
+	go run ./cmd/mutate
+
+.PHONY: clean
+clean: ## remove what was built; .venv goes too
+	rm -rf bin out .venv .pytest_cache

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A rule says what the packages of one room may import. Rooms and packages are named below the module; a
+// room holds its package and all beneath it, unless a longer room does.
+type rule struct {
+	room    string
+	imports []string // rooms, besides the room itself
+	// never lists import paths that must not be reached even through others: what the room does not know.
+	never []string
+}
+
+// The arrows of docs/architecture.md. A new room needs a line here.
+var arrows = []rule{
+	{room: "gpu"},
+	{room: "tensor", imports: []string{"gpu"}},
+	{room: "autograd", imports: []string{"gpu", "tensor"}},
+	{room: "autograd/nn", imports: []string{"gpu", "tensor", "autograd"}},
+	{room: "autograd/optim", imports: []string{"gpu", "tensor", "autograd"}},
+	{room: "autograd/data", imports: []string{"gpu", "tensor", "autograd"}},
+	{room: "session", imports: []string{"gpu", "tensor", "viz/display"}},
+	{room: "viz", imports: []string{"gpu", "session", "viz/display"}},
+	{room: "viz/display"},
+	{room: "kernel", imports: []string{"session", "viz", "viz/display", "kernel/wire", "kernel/cell", "kernel/interp", "kernel/symbols"}},
+	{room: "kernel/wire", imports: []string{"viz/display"}, never: []string{"go/ast", "go/types", "github.com/traefik/yaegi"}},
+	{room: "kernel/cell", never: []string{"net", "github.com/go-zeromq/zmq4", "github.com/traefik/yaegi"}},
+	{room: "kernel/interp", imports: []string{"kernel/cell", "kernel/symbols", "session", "viz", "viz/display"}, never: []string{"github.com/go-zeromq/zmq4"}},
+	{room: "kernel/symbols", imports: []string{"gpu", "tensor", "autograd", "autograd/nn", "autograd/optim", "autograd/data", "session", "viz", "viz/display"}},
+	{room: "cmd", imports: []string{"kernel", "session", "viz", "viz/display", "gpu", "install"}},
+	{room: "install"},
+	{room: "notebooks"},
+}
+
+const module = "gradbook"
+
+func roomOf(pkg string) *rule {
+	var best *rule
+	for i := range arrows {
+		r := &arrows[i]
+		if (pkg == r.room || strings.HasPrefix(pkg, r.room+"/")) && (best == nil || len(r.room) > len(best.room)) {
+			best = r
+		}
+	}
+	return best
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+func TestArrows(t *testing.T) {
+	for _, pkg := range listPackages(t, "-deps", module+"/...") {
+		name, ours := strings.CutPrefix(pkg.ImportPath, module+"/")
+		if !ours {
+			continue
+		}
+		from := roomOf(name)
+		if from == nil {
+			t.Errorf("%s is in no room: give it a line in arrows", name)
+			continue
+		}
+		for _, imported := range pkg.Imports {
+			to, ours := strings.CutPrefix(imported, module+"/")
+			if !ours {
+				continue
+			}
+			if room := roomOf(to); room == nil || room != from && !slices.Contains(from.imports, room.room) {
+				t.Errorf("%s imports %s, which is no arrow of the design", name, to)
+			}
+		}
+		for _, dep := range pkg.Deps {
+			for _, never := range from.never {
+				if dep == never || strings.HasPrefix(dep, never+"/") {
+					t.Errorf("%s must not know %s", name, dep)
+				}
+			}
+		}
+	}
+}
+
+// What a test sees must not be so small that it cannot fail.
+func TestArrowsCoverEveryPackage(t *testing.T) {
+	seen := map[*rule]bool{}
+	for _, pkg := range listPackages(t, module+"/...") {
+		seen[roomOf(strings.TrimPrefix(pkg.ImportPath, module+"/"))] = true
+	}
+	for i := range arrows {
+		if !seen[&arrows[i]] {
+			t.Errorf("no package is in room %s", arrows[i].room)
+		}
+	}
+}
+
+func listPackages(t *testing.T, args ...string) []listed {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps"}, args...)...).Output()
+	if err != nil {
+		var failed *exec.ExitError
+		if errors.As(err, &failed) {
+			err = errors.New(string(failed.Stderr))
+		}
+		t.Fatal("go list: ", err)
+	}
+	var all []listed
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var pkg listed
+		if err := decoder.Decode(&pkg); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, pkg)
+	}
+}
