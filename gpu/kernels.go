@@ -93,7 +93,8 @@ var Kernels = [NumKernels]KernelInfo{
 }
 
 // MaxPool's index is the position in the window, kh*KW+kw, of the first
-// largest element; a padded position never wins.
+// largest element; a padded position never wins, and a NaN counts as larger
+// than any number.
 
 func init() {
 	for i := range Kernels {

@@ -7,8 +7,8 @@ package gpu
 // writes appears in a second argument; two arguments that are only read may
 // share one. Work in place is one in-out argument.
 //
-// Params points to the params struct of the kernel's table row, which the
-// backend does not keep or change.
+// Params points to the params struct of the kernel's table row. A backend
+// neither changes nor keeps Params or Args after Launch has returned.
 type Launch struct {
 	Kernel Kernel
 	DType  DType

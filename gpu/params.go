@@ -42,7 +42,8 @@ type (
 	}
 
 	// CastParams converts x, whose type is From, to the launch's dtype. Floats
-	// become integers by truncation toward zero.
+	// become integers by truncation toward zero; what an int32 cannot hold
+	// gives an undefined integer.
 	CastParams struct {
 		From, N uint32
 	}
@@ -63,7 +64,7 @@ type (
 	}
 
 	// AxpbyParams: y[i] = Alpha*x[i] + Beta*y[i]. With Beta 0, y is only
-	// written.
+	// written, whatever it held.
 	AxpbyParams struct {
 		Alpha, Beta float64
 		N           uint32
@@ -111,7 +112,8 @@ type (
 
 	// WindowParams slides a KH by KW window over N images of C planes of H by
 	// W; OH by OW windows fit. Column layout is (N, C*KH*KW, OH*OW). Pad is
-	// what lies outside the image.
+	// what lies outside the image. Max pooling ignores Pad, and every window
+	// must have a position inside the image.
 	WindowParams struct {
 		Pad            float64
 		N, C, H, W     uint32
@@ -122,8 +124,10 @@ type (
 	}
 
 	// RandomParams draws N numbers with Philox4x32-10 (Salmon et al. 2011):
-	// element i uses lane i%4 of counter state.count + i/4. Dist is a RandomDist over A
-	// and B. The state is advanced by a Count launch that follows.
+	// element i uses lane i%4 of the 128-bit counter (count low, count high, 0,
+	// 0) with count = state.count + i/4 and key (key low, key high). Dist is a
+	// RandomDist over A and B. The state is advanced by a Count launch that
+	// follows.
 	RandomParams struct {
 		A, B    float64
 		Dist, N uint32
@@ -179,7 +183,8 @@ type (
 	}
 
 	// DropoutParams: mask[i] is 0 with probability P, else 1/(1-P); y = x*mask.
-	// The uniform number of element i is RandomParams' i-th.
+	// The uniform number u of element i is RandomParams' i-th, and the mask is 0
+	// where u < P. With P 1 every mask is 0.
 	DropoutParams struct {
 		P float64
 		N uint32
@@ -193,7 +198,12 @@ type (
 	}
 
 	// AdamParams: Kingma & Ba 2015, with the step number t taken from the
-	// state block's count. Decoupled 1 is AdamW (Loshchilov & Hutter 2019).
+	// state block's count, which is 1 or more and below 2^31:
+	//
+	//	g += WeightDecay*w, or with Decoupled (AdamW, Loshchilov & Hutter 2019)
+	//	w -= LR*WeightDecay*w
+	//	m = Beta1*m + (1-Beta1)*g; v = Beta2*v + (1-Beta2)*g*g
+	//	w -= LR * (m/(1-Beta1^t)) / (sqrt(v/(1-Beta2^t)) + Eps)
 	AdamParams struct {
 		LR, Beta1, Beta2, Eps, WeightDecay float64
 		Decoupled, N                       uint32
@@ -203,7 +213,8 @@ type (
 // UnaryOp selects the function of a unary launch.
 type UnaryOp = uint32
 
-// Unary functions. GELU is the tanh form (Hendrycks & Gimpel 2016).
+// Unary functions. GELU is the tanh form (Hendrycks & Gimpel 2016). Sign of 0
+// is 0. A NaN gives a NaN, through ReLU and Sign too.
 const (
 	Identity UnaryOp = iota
 	Neg
@@ -230,7 +241,8 @@ const (
 // BinaryOp selects the function of a binary launch.
 type BinaryOp = uint32
 
-// Binary functions. Comparisons give 0 or 1. The names that end in Bwd take
+// Binary functions. Comparisons give 0 or 1. Max and Min of a NaN and anything
+// give NaN. The names that end in Bwd take
 // the gradient of a function's result first; second, what the function
 // returned (ReLU, Sigmoid, Tanh, Sqrt) or what it was given (Abs, GELU, SiLU,
 // Softplus).
@@ -259,7 +271,9 @@ const (
 	NumBinaryOps
 )
 
-// ReduceOp selects what a reduce launch does along its axis.
+// ReduceOp selects what a reduce launch does along its axis. A NaN on the axis
+// gives NaN. Over an axis of length 0 the sum is 0; max and min need one
+// element.
 type ReduceOp = uint32
 
 const (
@@ -273,8 +287,10 @@ const (
 type RandomDist = uint32
 
 const (
-	// Uniform is A + (B-A)*u with u in [0, 1), from the top 24 bits of a word.
+	// Uniform is A + (B-A)*u with u = (word>>8) / 2^24, in both dtypes.
 	Uniform RandomDist = iota
 	// Normal has mean A and deviation B: Box-Muller on lanes (0,1) and (2,3).
+	// With u = ((w0>>8)+1) / 2^24 and v = (w1>>8) / 2^24 the first of a pair is
+	// A + B*sqrt(-2 ln u)*cos(2 pi v), the second the same with sin.
 	Normal
 )
