@@ -34,7 +34,8 @@ var blocks [NumKernels]Block
 
 func init() {
 	for i := range Kernels {
-		blocks[i] = layout(&Kernels[i])
+		k := &Kernels[i]
+		blocks[i] = Layout(k.Name, len(k.Args), k.Params)
 	}
 }
 
@@ -46,9 +47,12 @@ func (b *Block) Size(t DType) int {
 	return 8*b.Args + len(b.Scalars)*int(t.Size()) + 4*b.words
 }
 
-func layout(k *KernelInfo) Block {
-	typ := reflect.TypeOf(k.Params)
-	b := Block{Args: len(k.Args), typ: reflect.PointerTo(typ)}
+// Layout works out the block of a kernel with that many arguments and a params
+// struct like params. Backends' own kernels use it too. It panics if the struct
+// does not follow the rules above or the block is larger than MaxBlock.
+func Layout(name string, args int, params any) Block {
+	typ := reflect.TypeOf(params)
+	b := Block{Args: args, typ: reflect.PointerTo(typ)}
 	for i := range typ.NumField() {
 		f := typ.Field(i)
 		field := BlockField{Name: f.Name, Offset: f.Offset, Len: 1}
@@ -59,7 +63,7 @@ func layout(k *KernelInfo) Block {
 		switch elem.Kind() {
 		case reflect.Float64:
 			if len(b.Words) > 0 || field.Len != 1 {
-				panic(fmt.Sprintf("gpu: %s: scalar %s must stand before the words", k.Name, f.Name))
+				panic(fmt.Sprintf("gpu: %s: scalar %s must stand before the words", name, f.Name))
 			}
 			b.Scalars = append(b.Scalars, field)
 		case reflect.Uint32, reflect.Int32:
@@ -67,11 +71,11 @@ func layout(k *KernelInfo) Block {
 			b.Words = append(b.Words, field)
 			b.words += field.Len
 		default:
-			panic(fmt.Sprintf("gpu: %s: %s is neither a scalar nor a word", k.Name, f.Name))
+			panic(fmt.Sprintf("gpu: %s: %s is neither a scalar nor a word", name, f.Name))
 		}
 	}
 	if n := b.Size(Float64); n > MaxBlock {
-		panic(fmt.Sprintf("gpu: %s: parameter block of %d bytes, at most %d", k.Name, n, MaxBlock))
+		panic(fmt.Sprintf("gpu: %s: parameter block of %d bytes, at most %d", name, n, MaxBlock))
 	}
 	return b
 }
@@ -80,22 +84,31 @@ func layout(k *KernelInfo) Block {
 // bytes, and returns its size. addrs are the device addresses of the
 // arguments.
 func Pack(dst []byte, l *Launch, addrs []uint64) (int, error) {
-	b := &blocks[l.Kernel]
-	if t := reflect.TypeOf(l.Params); t != b.typ {
-		return 0, fmt.Errorf("gpu: %s: params are %v, want %v", l.Kernel, t, b.typ)
+	n, err := blocks[l.Kernel].Pack(dst, l.DType, addrs, l.Params)
+	if err != nil {
+		return 0, fmt.Errorf("gpu: %s: %w", l.Kernel, err)
+	}
+	return n, nil
+}
+
+// Pack writes the block for a launch of dtype t. params points to a struct of
+// the type that the block was laid out for.
+func (b *Block) Pack(dst []byte, t DType, addrs []uint64, params any) (int, error) {
+	if typ := reflect.TypeOf(params); typ != b.typ {
+		return 0, fmt.Errorf("params are %v, want %v", typ, b.typ)
 	}
 	if len(addrs) != b.Args {
-		return 0, fmt.Errorf("gpu: %s: %d arguments, want %d", l.Kernel, len(addrs), b.Args)
+		return 0, fmt.Errorf("%d arguments, want %d", len(addrs), b.Args)
 	}
 	n := 0
 	for _, a := range addrs {
 		binary.LittleEndian.PutUint64(dst[n:], a)
 		n += 8
 	}
-	p := reflect.ValueOf(l.Params).UnsafePointer()
+	p := reflect.ValueOf(params).UnsafePointer()
 	for _, f := range b.Scalars {
 		v := *(*float64)(unsafe.Add(p, f.Offset))
-		switch l.DType {
+		switch t {
 		case Float64:
 			binary.LittleEndian.PutUint64(dst[n:], math.Float64bits(v))
 			n += 8
