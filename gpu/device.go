@@ -29,6 +29,7 @@ type Device struct {
 
 	pressure pressure
 	fallback *fallback
+	random   generator
 
 	stop   atomic.Bool
 	shield int // > 0: interrupts wait
