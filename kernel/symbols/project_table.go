@@ -55,6 +55,7 @@ var projectTable = map[string]map[string]reflect.Value{
 		"LaunchError":          reflect.ValueOf((*gradbook_gpu_.LaunchError)(nil)),
 		"LayerNormBwdParams":   reflect.ValueOf((*gradbook_gpu_.LayerNormBwdParams)(nil)),
 		"LayerNormParams":      reflect.ValueOf((*gradbook_gpu_.LayerNormParams)(nil)),
+		"Layout":               reflect.ValueOf(gradbook_gpu_.Layout),
 		"LinearParamBwdParams": reflect.ValueOf((*gradbook_gpu_.LinearParamBwdParams)(nil)),
 		"LinearParams":         reflect.ValueOf((*gradbook_gpu_.LinearParams)(nil)),
 		"New":                  reflect.ValueOf(gradbook_gpu_.New),
