@@ -101,12 +101,13 @@ fi
 
 # The stamp is written last, so that an interrupted installation is done again.
 stamp=.venv/requirements.sha256
-want=$(sha256sum <install/requirements.txt)
+want=$(cat install/requirements.txt install/papermill/* | sha256sum)
 if [ "$(cat "$stamp" 2>/dev/null)" != "$want" ] || ! .venv/bin/python -c '' 2>/dev/null; then
 	say "installing Python packages into .venv (some 450 MB)"
 	rm -rf .venv
 	python3 -m venv .venv
 	.venv/bin/pip install --quiet --disable-pip-version-check --requirement install/requirements.txt
+	.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation ./install/papermill
 	.venv/bin/pip check --disable-pip-version-check
 	echo "$want" >"$stamp"
 fi
