@@ -10,9 +10,11 @@ import (
 
 type recorder struct{ calls []string }
 
-func (r *recorder) Display(b Bundle, id string) { r.calls = append(r.calls, "display "+id+" "+b.Plain()) }
-func (r *recorder) Update(b Bundle, id string)  { r.calls = append(r.calls, "update "+id+" "+b.Plain()) }
-func (r *recorder) Clear(wait bool)             { r.calls = append(r.calls, "clear") }
+func (r *recorder) Display(b Bundle, id string) {
+	r.calls = append(r.calls, "display "+id+" "+b.Plain())
+}
+func (r *recorder) Update(b Bundle, id string) { r.calls = append(r.calls, "update "+id+" "+b.Plain()) }
+func (r *recorder) Clear(wait bool)            { r.calls = append(r.calls, "clear") }
 
 type page struct{}
 

@@ -1,0 +1,234 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"gradbook/kernel/history"
+	"gradbook/kernel/magic"
+	"gradbook/kernel/wire"
+	"gradbook/viz/display"
+)
+
+// Config is what a kernel is made of.
+type Config struct {
+	// NewEvaluator makes the evaluator. It runs while the kernel already
+	// answers questions about itself; the first cell waits for it.
+	NewEvaluator func(Streams) (Evaluator, error)
+	// Codec makes the headers of messages.
+	Codec *wire.Codec
+	// Send takes the messages out. It is called from several goroutines.
+	Send func(wire.Channel, *wire.Message) error
+	// Lines are the % lines beyond those of package magic.
+	Lines []magic.Command
+	// History keeps what was run; nil keeps it for the life of the kernel.
+	History *history.Log
+	// BeginCell and EndCell, when set, are called around the code of each cell.
+	BeginCell func(n int)
+	EndCell   func(n int, globals []Global)
+	// Version of the program, for kernel_info.
+	Version string
+	Log     *log.Logger
+}
+
+// A Kernel serves requests until it is shut down.
+type Kernel struct {
+	cfg    Config
+	out    *outbox
+	log    *log.Logger
+	hist   *history.Log
+	lines  *magic.Set
+	comms  comms
+	stdin  *stdin
+	queue  queue
+	cells  cells
+	done   chan struct{} // closed when shut down
+	closed sync.Once
+
+	ready   chan struct{} // closed when eval and evalErr are set
+	eval    Evaluator
+	evalErr error
+
+	count int // of cells that went into history; owned by the shell loop
+
+	mu      sync.Mutex
+	running *running // nil when idle
+	restart bool
+}
+
+// running is the cell that runs now.
+type running struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	origin *origin
+	req    *wire.Message
+	stdin  bool // the client answers input requests
+}
+
+// errInterrupted is the cause of cancelling a cell on the user's wish.
+var errInterrupted = fmt.Errorf("interrupted")
+
+// New returns a kernel that serves what is given to [Kernel.Handle]. Values
+// shown through package display go to its clients until it is shut down.
+func New(cfg Config) *Kernel {
+	if cfg.Log == nil {
+		cfg.Log = log.New(io.Discard, "", 0)
+	}
+	if cfg.History == nil {
+		cfg.History = history.InMemory()
+	}
+	k := &Kernel{
+		cfg:   cfg,
+		log:   cfg.Log,
+		hist:  cfg.History,
+		done:  make(chan struct{}),
+		ready: make(chan struct{}),
+	}
+	k.out = &outbox{codec: cfg.Codec, send: cfg.Send, logf: k.log.Printf}
+	k.stdin = &stdin{k: k, answers: make(chan string, 1)}
+	k.queue.ready.L = &k.queue.mu
+	k.lines = magic.NewSet(cfg.Lines...)
+	display.SetSink(sink{k})
+	k.out.publish(nil, "status", statusContent{"starting"})
+	go k.makeEvaluator()
+	go k.serveShell()
+	return k
+}
+
+func (k *Kernel) makeEvaluator() {
+	defer close(k.ready)
+	defer func() {
+		if e := recover(); e != nil {
+			k.evalErr = fmt.Errorf("the interpreter could not start: %v", e)
+			k.log.Printf("%v\n%s", k.evalErr, debug.Stack())
+		}
+	}()
+	k.eval, k.evalErr = k.cfg.NewEvaluator(Streams{
+		Stdout: func(cell int, p []byte) { k.out.print(k.cells.of(cell), "stdout", p) },
+		Stderr: func(cell int, p []byte) { k.out.print(k.cells.of(cell), "stderr", p) },
+		Stdin:  k.stdin,
+	})
+}
+
+// evaluator waits for the evaluator.
+func (k *Kernel) evaluator() (Evaluator, error) {
+	<-k.ready
+	return k.eval, k.evalErr
+}
+
+// Handle takes a message in. It does not wait for the request to be served.
+func (k *Kernel) Handle(ch wire.Channel, m *wire.Message) {
+	switch ch {
+	case wire.Shell:
+		k.queue.push(m)
+	case wire.Control:
+		go k.serve(ch, m)
+	case wire.Stdin:
+		k.stdin.answer(m)
+	}
+}
+
+// Done is closed when the kernel has been shut down.
+func (k *Kernel) Done() <-chan struct{} { return k.done }
+
+// Restart reports whether the shutdown was asked for to start anew.
+func (k *Kernel) Restart() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.restart
+}
+
+// Interrupt stops the running cell, if there is one.
+func (k *Kernel) Interrupt() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.running != nil {
+		k.running.cancel(errInterrupted)
+	}
+}
+
+// Shutdown ends the kernel. A running cell is interrupted, and given a moment
+// to stop.
+func (k *Kernel) Shutdown() {
+	k.closed.Do(func() {
+		k.Interrupt()
+		k.queue.close()
+		for deadline := time.Now().Add(300 * time.Millisecond); time.Now().Before(deadline); {
+			k.mu.Lock()
+			idle := k.running == nil
+			k.mu.Unlock()
+			if idle {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		k.hist.Close()
+		display.SetSink(nil)
+		close(k.done)
+	})
+}
+
+func (k *Kernel) serveShell() {
+	for {
+		m, aborted := k.queue.pop()
+		if m == nil {
+			return
+		}
+		if aborted {
+			k.abort(m)
+			continue
+		}
+		k.serve(wire.Shell, m)
+	}
+}
+
+// serve answers one request, between a busy and an idle status.
+func (k *Kernel) serve(ch wire.Channel, m *wire.Message) {
+	defer func() {
+		if e := recover(); e != nil {
+			k.log.Printf("%s: %s: panic: %v\n%s", ch, m.Header.MsgType, e, debug.Stack())
+		}
+	}()
+	handler, err := k.handler(ch, m)
+	if err != nil {
+		k.log.Printf("%s: message ignored: %v", ch, err)
+		return
+	}
+	from := &origin{parent: m.RawHeader}
+	if m.Header.MsgType == "shutdown_request" {
+		defer k.Shutdown()
+	}
+	k.out.publish(from, "status", statusContent{"busy"})
+	defer k.out.publish(from, "status", statusContent{"idle"})
+	handler(from)
+}
+
+// reply answers a request on the channel that it came on.
+func (k *Kernel) reply(ch wire.Channel, to *wire.Message, content any) {
+	k.replyWith(ch, to, content, nil)
+}
+
+func (k *Kernel) replyWith(ch wire.Channel, to *wire.Message, content any, metadata map[string]any) {
+	msgType := replyType(to.Header.MsgType)
+	raw, err := json.Marshal(content)
+	if err != nil {
+		k.log.Printf("%s: %s lost: %v", ch, msgType, err)
+		return
+	}
+	err = k.cfg.Send(ch, &wire.Message{
+		Identities: to.Identities,
+		Header:     k.cfg.Codec.NewHeader(msgType),
+		Parent:     to.RawHeader,
+		Metadata:   metadata,
+		Content:    raw,
+	})
+	if err != nil {
+		k.log.Printf("%s: %s lost: %v", ch, msgType, err)
+	}
+}
