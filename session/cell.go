@@ -1,0 +1,202 @@
+package session
+
+import (
+	"errors"
+	"time"
+
+	"gradbook/gpu"
+)
+
+// Entry is one cell in the ledger.
+type Entry struct {
+	Cell  int // execution count
+	Start time.Time
+	Wall  time.Duration // from begin to end, the device's work included
+	Work  []Work        // by device, those that did something
+	Err   string        // "" when the cell ended well
+}
+
+// Work is what one device did during a cell.
+type Work struct {
+	Device     string
+	Counters   gpu.Counters // differences over the cell; PeakBytes is the most in use at once
+	KernelTime [gpu.NumKernels]time.Duration
+	Before     int64 // device bytes in use at begin
+	After      int64 // and at end, after a collection if there was one
+}
+
+// DeviceTime is the time the device spent in kernels; 0 where it cannot tell.
+func (w *Work) DeviceTime() (t time.Duration) {
+	for _, k := range w.KernelTime {
+		t += k
+	}
+	return t
+}
+
+// End is what the kernel knows at the end of a cell.
+type End struct {
+	// Globals are the live named variables, of all cells.
+	Globals []Global
+	// Background tells that goroutines of cells are still running. Variables
+	// cannot be looked at then: the names stay as they are.
+	Background bool
+	// Err is the cell's error, "" if there was none.
+	Err string
+}
+
+// running is the cell between begin and end.
+type running struct {
+	start  time.Time
+	before map[*gpu.Device]gpu.Snapshot
+}
+
+// BeginCell starts the ledger entry of the cell with execution count n.
+func (s *Session) BeginCell(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// A device that cannot be opened is an error of the cell's first use of
+	// it, not of the cell's begin.
+	_, _ = s.Device()
+	s.cell = n
+	s.runs++
+	s.open = &running{time.Now(), map[*gpu.Device]gpu.Snapshot{}}
+	for _, d := range s.list() {
+		d.SetCell(n)
+		d.ResetPeak()
+		s.open.before[d] = d.Snapshot()
+	}
+}
+
+// EndCell ends the cell: waits for what it launched, names the storages,
+// collects when worth it, and writes the ledger entry. The error is what a
+// device met on the way and could not report before.
+func (s *Session) EndCell(end End) (Entry, error) {
+	s.Resume()
+	s.runAtEnd()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil {
+		return Entry{}, errors.New("session: no cell has begun")
+	}
+	run := s.open
+	s.open = nil
+	var errs []error
+	for _, d := range s.list() {
+		now, before := d.Counters(), run.before[d]
+		if now.TotalLaunches() > before.Counters.TotalLaunches() {
+			errs = append(errs, d.Sync())
+		}
+	}
+	e := Entry{Cell: s.cell, Start: run.start, Wall: time.Since(run.start), Err: end.Err}
+	if !end.Background {
+		s.names.apply(end.Globals)
+		s.collectIfWorth()
+	}
+	for _, d := range s.list() {
+		before, after := run.before[d], d.Snapshot()
+		w := Work{Device: d.String(), Counters: after.Counters.Sub(before.Counters), Before: before.InUse, After: after.InUse}
+		for k := range w.KernelTime {
+			w.KernelTime[k] = after.Backend.KernelTime[k] - before.Backend.KernelTime[k]
+		}
+		if w.didSomething() {
+			e.Work = append(e.Work, w)
+		}
+	}
+	err := errors.Join(errs...)
+	if err != nil && e.Err == "" {
+		e.Err = err.Error()
+	}
+	s.ledger = append(s.ledger, e)
+	return e, err
+}
+
+func (w *Work) didSomething() bool {
+	idle := gpu.Counters{PeakBytes: w.Counters.PeakBytes}
+	return w.Counters != idle || w.Before != w.After
+}
+
+// worthCollecting is how many unnamed device bytes more than the last
+// collection left make another one worth it. A collection takes 5 to 20 ms in
+// a kernel with MNIST loaded; a cell that trains a small model drops more than
+// this each time it is run again.
+const worthCollecting = 1 << 20
+
+// collectIfWorth collects when device bytes that no variable leads to have
+// grown. Go's collector would not start for them: it sees only the handles.
+func (s *Session) collectIfWorth() {
+	for _, d := range s.list() {
+		if unnamed(d) < s.unnamed[d]+worthCollecting {
+			continue
+		}
+		d.Collect()
+		s.unnamed[d] = unnamed(d)
+	}
+}
+
+func unnamed(d *gpu.Device) (bytes int64) {
+	for _, r := range d.Snapshot().Rows {
+		if r.Owner.Name == "" {
+			bytes += r.DeviceBytes
+		}
+	}
+	return bytes
+}
+
+// AtCellEnd has f called once when the running cell ends, before its ledger
+// entry is written; at once when no cell is running.
+func (s *Session) AtCellEnd(f func()) {
+	s.mu.Lock()
+	running := s.open != nil
+	if running {
+		s.atEnd = append(s.atEnd, f)
+	}
+	s.mu.Unlock()
+	if !running {
+		f()
+	}
+}
+
+func (s *Session) runAtEnd() {
+	s.mu.Lock()
+	fs := s.atEnd
+	s.atEnd = nil
+	s.mu.Unlock()
+	for _, f := range fs {
+		f()
+	}
+}
+
+// Run numbers the cells that have begun: it tells two runs of one cell apart.
+// It is 0 when no cell is running.
+func (s *Session) Run() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil {
+		return 0
+	}
+	return s.runs
+}
+
+// Snapshot is the state of a session at one moment: plain data.
+type Snapshot struct {
+	Cell    int // execution count of the running or last cell
+	Current string
+	Devices []gpu.Snapshot // in the order of opening
+	Ledger  []Entry        // oldest first
+}
+
+// Snapshot returns the state of the session.
+func (s *Session) Snapshot() Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	snap := Snapshot{Cell: s.cell, Ledger: append([]Entry(nil), s.ledger...)}
+	s.devMu.Lock()
+	if s.current != nil {
+		snap.Current = s.current.String()
+	}
+	s.devMu.Unlock()
+	for _, d := range s.list() {
+		snap.Devices = append(snap.Devices, d.Snapshot())
+	}
+	return snap
+}

@@ -1,0 +1,41 @@
+package session
+
+import "gradbook/gpu"
+
+// Use makes the named device the one that new values go to: "host", "vulkan",
+// "cuda:0". Values stay on the device they were made on.
+func Use(device string) *gpu.Device { return must(process.Use(device)) }
+
+// Device is the device that new values go to.
+func Device() *gpu.Device { return must(process.Device()) }
+
+// Seed starts the random numbers of every device anew, also of those opened
+// later. The same seed gives the same numbers on every backend.
+func Seed(seed uint64) {
+	if err := process.Seed(seed); err != nil {
+		panic(err)
+	}
+}
+
+// Free collects what no variable leads to and gives the free buffers of all
+// devices back to their drivers.
+func Free() { process.Free() }
+
+// State is the state of the session as plain data.
+func State() Snapshot { return process.Snapshot() }
+
+// Input asks for a line of text, such as session.Input("name: ").
+func Input(prompt string) string { return must(process.Prompt(prompt, false)) }
+
+// Password asks for a line that is not shown while it is typed.
+func Password(prompt string) string { return must(process.Prompt(prompt, true)) }
+
+// Progress starts a bar over n steps of work; see [Bar].
+func Progress(n int, label string) *Bar { return process.Progress(n, label) }
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -1,0 +1,254 @@
+package session
+
+import (
+	"fmt"
+	"reflect"
+	"sort"
+	"strings"
+	"weak"
+
+	"gradbook/gpu"
+)
+
+// Global is a named variable of the cells.
+type Global struct {
+	Name  string
+	Type  string // as the cell would write it
+	Value reflect.Value
+	Cell  int // execution count of the cell that declared it
+}
+
+// Holder is a value that stands for storages: a tensor, a variable. The walk
+// asks it instead of looking at its fields. Part is "" for the value itself,
+// else what it is to the value: "grad".
+type Holder interface {
+	Storages(visit func(part string, s *gpu.Storage))
+}
+
+// maxVisits bounds the walk: so many values are looked at in one cell end, at
+// some 100 ns each.
+const maxVisits = 200_000
+
+// namer gives storages the names of the variables that lead to them. Of
+// several names a storage has the one of the oldest variable, and there the
+// shortest.
+type namer struct {
+	named []weak.Pointer[gpu.Storage]
+}
+
+func (n *namer) apply(globals []Global) {
+	w := &walk{names: map[*gpu.Storage]string{}, seen: map[visit]bool{}}
+	globals = append([]Global(nil), globals...)
+	sort.SliceStable(globals, func(i, j int) bool { return globals[i].Cell < globals[j].Cell })
+	for _, g := range globals {
+		if g.Value.IsValid() {
+			w.from(g.Name, g.Value)
+		}
+	}
+	for _, p := range n.named {
+		if s := p.Value(); s != nil && w.names[s] == "" {
+			s.SetName("")
+		}
+	}
+	n.named = n.named[:0]
+	for s, name := range w.names {
+		s.SetName(name)
+		// Only weakly: a name must not keep a storage alive.
+		n.named = append(n.named, weak.Make(s))
+	}
+}
+
+// Storages finds the storages that a value leads to, through pointers,
+// structs, slices, maps and interfaces, unexported fields too, and returns
+// them with the path from name to each, in the order of a breadth-first walk.
+func Storages(name string, v any) (paths []string, storages []*gpu.Storage) {
+	w := &walk{names: map[*gpu.Storage]string{}, seen: map[visit]bool{}}
+	w.from(name, reflect.ValueOf(v))
+	for _, s := range w.order {
+		paths = append(paths, w.names[s])
+	}
+	return paths, w.order
+}
+
+type visit struct {
+	p uintptr
+	t reflect.Type
+}
+
+// walk goes breadth first, so that the first path to a storage is a shortest.
+// Values in the queue were got without flagRO: their fields can be opened.
+type walk struct {
+	names  map[*gpu.Storage]string
+	order  []*gpu.Storage
+	seen   map[visit]bool
+	queue  []step
+	visits int
+}
+
+type step struct {
+	path string
+	v    reflect.Value
+}
+
+func (w *walk) from(name string, v reflect.Value) {
+	w.queue = append(w.queue[:0], step{name, v})
+	for i := 0; i < len(w.queue) && w.visits < maxVisits; i++ {
+		w.visits++
+		at := w.queue[i]
+		w.queue[i] = step{}
+		w.look(at.path, at.v)
+	}
+}
+
+func (w *walk) push(path string, v reflect.Value) {
+	if len(w.queue) < maxVisits {
+		w.queue = append(w.queue, step{path, v})
+	}
+}
+
+var (
+	storageType = reflect.TypeFor[*gpu.Storage]()
+	holderType  = reflect.TypeFor[Holder]()
+	valueType   = reflect.TypeFor[reflect.Value]()
+)
+
+func (w *walk) look(path string, v reflect.Value) {
+	t := v.Type()
+	if !leads(t) {
+		return
+	}
+	if t.Implements(holderType) && t.Kind() != reflect.Interface {
+		if t.Kind() != reflect.Pointer || !v.IsNil() {
+			v.Interface().(Holder).Storages(func(part string, s *gpu.Storage) {
+				w.found(join(path, part), s)
+			})
+		}
+		return
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() || w.again(v.Pointer(), t) {
+			return
+		}
+		if t == storageType {
+			w.found(path, v.Interface().(*gpu.Storage))
+			return
+		}
+		w.push(path, v.Elem())
+	case reflect.Interface:
+		if !v.IsNil() {
+			w.push(path, v.Elem())
+		}
+	case reflect.Slice:
+		// A slice and its first element have one address but not one type.
+		if v.Len() == 0 || w.again(v.Pointer(), t) {
+			return
+		}
+		w.elements(path, v)
+	case reflect.Array:
+		w.elements(path, v)
+	case reflect.Map:
+		if v.IsNil() || w.again(v.Pointer(), t) {
+			return
+		}
+		for _, key := range sortedKeys(v) {
+			label := fmt.Sprint(key)
+			if key.Kind() == reflect.String {
+				label = fmt.Sprintf("%q", key.String())
+			}
+			w.push(path+"["+label+"]", v.MapIndex(key))
+		}
+	case reflect.Struct:
+		w.fields(path, v)
+	}
+}
+
+func (w *walk) found(path string, s *gpu.Storage) {
+	if s == nil {
+		return
+	}
+	if _, ok := w.names[s]; !ok {
+		w.names[s] = path
+		w.order = append(w.order, s)
+	}
+}
+
+func (w *walk) again(p uintptr, t reflect.Type) bool {
+	at := visit{p, t}
+	if w.seen[at] {
+		return true
+	}
+	w.seen[at] = true
+	return false
+}
+
+func (w *walk) elements(path string, v reflect.Value) {
+	for i := 0; i < v.Len() && i < maxVisits; i++ {
+		w.push(fmt.Sprintf("%s[%d]", path, i), v.Index(i))
+	}
+}
+
+func (w *walk) fields(path string, v reflect.Value) {
+	if !v.CanAddr() {
+		copied := reflect.New(v.Type()).Elem()
+		copied.Set(v)
+		v = copied
+	}
+	t := v.Type()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !leads(f.Type) && f.Type != valueType {
+			continue
+		}
+		// The same memory without the mark of an unexported field.
+		opened := reflect.NewAt(f.Type, v.Field(i).Addr().UnsafePointer()).Elem()
+		if f.Type == valueType {
+			if inner := opened.Interface().(reflect.Value); inner.IsValid() && inner.CanInterface() {
+				w.push(path, inner)
+			}
+			continue
+		}
+		w.push(join(path, fieldName(t, f)), opened)
+	}
+}
+
+func join(path, part string) string {
+	if part == "" {
+		return path
+	}
+	return path + "." + part
+}
+
+// fieldName is what the cell calls the field; "" for those it does not see:
+// embedded ones, and those in which the interpreter wraps a value.
+func fieldName(t reflect.Type, f reflect.StructField) string {
+	switch {
+	case f.Anonymous, f.Name == "IValue" && strings.HasPrefix(t.Name(), "_"):
+		return ""
+	case t.Name() == "" && len(f.Name) > 1 && f.Name[0] == 'X' && (f.Name[1] == '_' || f.Name[1] >= 'a' && f.Name[1] <= 'z'):
+		// The interpreter builds struct types at run time, which can have
+		// exported fields only, and puts an X before the others.
+		return f.Name[1:]
+	}
+	return f.Name
+}
+
+func sortedKeys(m reflect.Value) []reflect.Value {
+	keys := m.MapKeys()
+	if len(keys) > maxVisits {
+		keys = keys[:maxVisits]
+	}
+	sort.Slice(keys, func(i, j int) bool {
+		a, b := keys[i], keys[j]
+		switch {
+		case a.CanInt():
+			return a.Int() < b.Int()
+		case a.CanUint():
+			return a.Uint() < b.Uint()
+		case a.CanFloat():
+			return a.Float() < b.Float()
+		}
+		return fmt.Sprint(a) < fmt.Sprint(b)
+	})
+	return keys
+}

@@ -1,0 +1,235 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"gradbook/gpu"
+)
+
+// Session holds what outlives a cell. Its methods may be called from any
+// goroutine.
+type Session struct {
+	// An interrupt must find the devices while a cell's end waits for them:
+	// they have a mutex of their own, which may be taken under mu.
+	devMu   sync.Mutex
+	devices []*opened // in the order of opening
+	current *gpu.Device
+	seed    *uint64 // of devices opened from now on; nil until Seed
+
+	mu     sync.Mutex
+	cell   int // execution count of the running or last cell; 0 before the first
+	runs   int // cells begun: unlike cell, never repeats
+	open   *running
+	ledger []Entry
+	atEnd  []func()
+
+	names    namer
+	unnamed  map[*gpu.Device]int64 // unnamed device bytes that the last collection left
+	ask      Prompter
+	out      io.Writer // where text of a running cell goes; nil: the process's standard output
+	stopping atomic.Bool
+}
+
+// opened is a device and the names under which it was asked for.
+type opened struct {
+	device *gpu.Device
+	names  []string
+}
+
+// New makes a session without a device: the first use opens the one that
+// GRADBOOK_DEVICE names, else the host.
+func New() *Session {
+	return &Session{unnamed: map[*gpu.Device]int64{}}
+}
+
+var process = New()
+
+// Current is the session of the process.
+func Current() *Session { return process }
+
+// Use makes the named device the one that new values go to, and opens it when
+// it is not open yet. Values stay on the device they were made on. Names are
+// those of gpu.Open: "host", "vulkan", "cuda:0", "vulkan:llvmpipe".
+func (s *Session) Use(name string) (*gpu.Device, error) {
+	s.devMu.Lock()
+	defer s.devMu.Unlock()
+	return s.use(name)
+}
+
+func (s *Session) use(name string) (*gpu.Device, error) {
+	d, err := s.find(name)
+	if err != nil {
+		return nil, err
+	}
+	s.current = d
+	gpu.SetDefault(d)
+	return d, nil
+}
+
+// find returns the open device of that name, or opens it.
+func (s *Session) find(name string) (*gpu.Device, error) {
+	for _, o := range s.devices {
+		for _, n := range o.names {
+			if n == name {
+				return o.device, nil
+			}
+		}
+	}
+	d, err := gpu.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	// "vulkan" and "vulkan:0" are one device, and must be one set of books.
+	for _, o := range s.devices {
+		if o.device.Info() == d.Info() {
+			o.names = append(o.names, name)
+			return o.device, d.Close()
+		}
+	}
+	s.devices = append(s.devices, &opened{d, []string{name}})
+	if s.seed != nil {
+		return d, d.Seed(*s.seed)
+	}
+	return d, nil
+}
+
+// Device is the device that new values go to.
+func (s *Session) Device() (*gpu.Device, error) {
+	s.devMu.Lock()
+	defer s.devMu.Unlock()
+	return s.device()
+}
+
+func (s *Session) device() (*gpu.Device, error) {
+	if s.current != nil {
+		return s.current, nil
+	}
+	name := os.Getenv("GRADBOOK_DEVICE")
+	if name == "" {
+		name = "host"
+	}
+	d, err := s.use(name)
+	if err != nil {
+		return nil, fmt.Errorf("no device to work on: %w", err)
+	}
+	return d, nil
+}
+
+// Adopt takes an open device into the session under a name and makes it the
+// current one. The session closes it.
+func (s *Session) Adopt(name string, d *gpu.Device) {
+	s.devMu.Lock()
+	defer s.devMu.Unlock()
+	s.devices = append(s.devices, &opened{d, []string{name}})
+	s.current = d
+	gpu.SetDefault(d)
+}
+
+// Permissive lets the current device run on the host what it has no kernel
+// for, with copies there and back that the ledger counts as fallbacks; false
+// makes it strict again, which every device is when it is opened.
+func (s *Session) Permissive(allow bool) error {
+	s.devMu.Lock()
+	defer s.devMu.Unlock()
+	d, err := s.device()
+	if err != nil {
+		return err
+	}
+	if !allow {
+		d.AllowFallback(nil)
+		return nil
+	}
+	for _, driver := range gpu.Drivers() {
+		if driver.Name == "host" {
+			b, err := driver.Open(0)
+			if err != nil {
+				return err
+			}
+			d.AllowFallback(b)
+			return nil
+		}
+	}
+	return errors.New("this build has no host device to fall back to")
+}
+
+// Seed starts the random numbers of every device anew, also of those opened
+// later.
+func (s *Session) Seed(seed uint64) error {
+	s.devMu.Lock()
+	defer s.devMu.Unlock()
+	s.seed = &seed
+	if _, err := s.device(); err != nil {
+		return err
+	}
+	var errs []error
+	for _, o := range s.devices {
+		errs = append(errs, o.device.Seed(seed))
+	}
+	return errors.Join(errs...)
+}
+
+// Free collects what Go can no longer reach and gives the free buffers of all
+// devices back to their drivers.
+func (s *Session) Free() {
+	for _, d := range s.list() {
+		d.Collect()
+		d.Trim()
+	}
+}
+
+// Close closes all devices. Values on them can no longer be used.
+func (s *Session) Close() error {
+	s.devMu.Lock()
+	defer s.devMu.Unlock()
+	var errs []error
+	for _, o := range s.devices {
+		errs = append(errs, o.device.Close())
+	}
+	s.devices, s.current = nil, nil
+	gpu.SetDefault(nil)
+	return errors.Join(errs...)
+}
+
+// list is the open devices, in the order of opening.
+func (s *Session) list() []*gpu.Device {
+	s.devMu.Lock()
+	defer s.devMu.Unlock()
+	ds := make([]*gpu.Device, len(s.devices))
+	for i, o := range s.devices {
+		ds[i] = o.device
+	}
+	return ds
+}
+
+// Interrupt stops what runs: devices refuse launches, and Stopped reports
+// true, until Resume.
+func (s *Session) Interrupt() {
+	s.stopping.Store(true)
+	for _, d := range s.list() {
+		d.Interrupt()
+	}
+}
+
+// Resume ends an Interrupt.
+func (s *Session) Resume() {
+	s.stopping.Store(false)
+	for _, d := range s.list() {
+		d.Resume()
+	}
+}
+
+// Stopped reports whether an Interrupt is in force.
+func (s *Session) Stopped() bool { return s.stopping.Load() }
+
+// Interrupted is the error of work that stopped because of an Interrupt.
+type Interrupted struct{ What string }
+
+func (e *Interrupted) Error() string { return "interrupted: " + e.What }
+
+// Interrupted marks the error as an interrupt.
+func (e *Interrupted) Interrupted() bool { return true }
