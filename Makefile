@@ -56,8 +56,11 @@ test: ## run every test: Go, Python, browser
 	exit $$status
 
 .PHONY: bench
-bench: build ## run the benchmarks and print a table
+bench: ## run every benchmark and print one table, out/bench.md too
 	@install/setup.sh lab
+	@$(MAKE) bin/gradbook
+	@bin/gradbook install --prefix .venv
+	{ go test -p 1 -run '^$$' -bench . -benchmem ./... ; .venv/bin/python kernel/frontends/bench.py; } | go run ./cmd/benchtable | tee out/bench.md
 
 .PHONY: mutate
 mutate: ## break the code in each way that the fault tables name, and see a test fail
