@@ -67,6 +67,22 @@ mutate: ## break the code in each way that the fault tables name, and see a test
 	@install/setup.sh build
 	go run ./cmd/mutate
 
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME (20s) each
+	@install/setup.sh build
+	@status=0; \
+	for dir in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r -n 1 dirname | sort -u); do \
+		for target in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$dir/*_test.go | cut -d ' ' -f 2); do \
+			echo "$$dir $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$dir || status=1; \
+		done; \
+	done; \
+	exit $$status
+
+.PHONY: symbols
+symbols: ## regenerate what cells can import
+	go generate ./kernel/symbols
+
 .PHONY: clean
 clean: ## remove what was built; .venv goes too
 	rm -rf bin out .venv .pytest_cache

@@ -3,8 +3,15 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -57,6 +64,9 @@ type listed struct {
 	ImportPath string
 	Imports    []string
 	Deps       []string
+	Dir        string
+	GoFiles    []string
+	Export     string // file of type data
 }
 
 func TestArrows(t *testing.T) {
@@ -104,7 +114,7 @@ func TestArrowsCoverEveryPackage(t *testing.T) {
 
 func listPackages(t *testing.T, args ...string) []listed {
 	t.Helper()
-	out, err := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps"}, args...)...).Output()
+	out, err := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps,Dir,GoFiles,Export"}, args...)...).Output()
 	if err != nil {
 		var failed *exec.ExitError
 		if errors.As(err, &failed) {
@@ -121,5 +131,47 @@ func listPackages(t *testing.T, args ...string) []listed {
 			t.Fatal(err)
 		}
 		all = append(all, pkg)
+	}
+}
+
+// What viz draws is plain data: of gpu and session it uses types, their fields and constants, never a
+// function that could ask a device or change a session.
+func TestVizUsesOnlySnapshots(t *testing.T) {
+	exports := map[string]string{}
+	var files []string
+	for _, pkg := range listPackages(t, "-deps", "-export", module+"/viz") {
+		exports[pkg.ImportPath] = pkg.Export
+		if pkg.ImportPath == module+"/viz" {
+			for _, file := range pkg.GoFiles {
+				files = append(files, filepath.Join(pkg.Dir, file))
+			}
+		}
+	}
+	fset := token.NewFileSet()
+	var parsed []*ast.File
+	for _, file := range files {
+		syntax, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed = append(parsed, syntax)
+	}
+	lookup := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
+	uses := map[*ast.Ident]types.Object{}
+	config := types.Config{Importer: importer.ForCompiler(fset, "gc", lookup)}
+	if _, err := config.Check(module+"/viz", fset, parsed, &types.Info{Uses: uses}); err != nil {
+		t.Fatal(err)
+	}
+	for ident, object := range uses {
+		pkg := object.Pkg()
+		if pkg == nil || pkg.Path() != module+"/gpu" && pkg.Path() != module+"/session" {
+			continue
+		}
+		if function, ok := object.(*types.Func); ok {
+			t.Errorf("%s: viz calls %s", fset.Position(ident.Pos()), function.FullName())
+		}
+		if variable, ok := object.(*types.Var); ok && !variable.IsField() {
+			t.Errorf("%s: viz uses the variable %s", fset.Position(ident.Pos()), object.Name())
+		}
 	}
 }
