@@ -25,9 +25,12 @@ type Holder interface {
 	Storages(visit func(part string, s *gpu.Storage))
 }
 
-// maxVisits bounds the walk: so many values are looked at in one cell end, at
-// some 100 ns each.
-const maxVisits = 200_000
+// The walk is bounded: what is found later or deeper stays without a name. A
+// visit costs some 50 ns and follows each cell.
+const (
+	maxVisits = 200_000
+	maxDepth  = 48
+)
 
 // namer gives storages the names of the variables that lead to them. Of
 // several names a storage has the one of the oldest variable, and there the
@@ -72,6 +75,7 @@ func Storages(name string, v any) (paths []string, storages []*gpu.Storage) {
 
 type visit struct {
 	p uintptr
+	n int // length of a slice: shorter ones may start at the same element
 	t reflect.Type
 }
 
@@ -86,24 +90,30 @@ type walk struct {
 }
 
 type step struct {
-	path string
-	v    reflect.Value
+	path  string
+	v     reflect.Value
+	depth int
 }
 
 func (w *walk) from(name string, v reflect.Value) {
-	w.queue = append(w.queue[:0], step{name, v})
+	w.queue = append(w.queue[:0], step{name, v, 0})
 	for i := 0; i < len(w.queue) && w.visits < maxVisits; i++ {
-		w.visits++
 		at := w.queue[i]
 		w.queue[i] = step{}
-		w.look(at.path, at.v)
+		if at.depth < maxDepth && w.worth(at.v) {
+			w.look(at)
+		}
 	}
 }
 
-func (w *walk) push(path string, v reflect.Value) {
-	if len(w.queue) < maxVisits {
-		w.queue = append(w.queue, step{path, v})
+// worth counts a visit, and tells before a path is spelled out whether v can
+// lead anywhere.
+func (w *walk) worth(v reflect.Value) bool {
+	w.visits++
+	if v.Kind() == reflect.Interface {
+		return !v.IsNil() && leads(v.Elem().Type())
 	}
+	return leads(v.Type())
 }
 
 var (
@@ -112,54 +122,48 @@ var (
 	valueType   = reflect.TypeFor[reflect.Value]()
 )
 
-func (w *walk) look(path string, v reflect.Value) {
-	t := v.Type()
-	if !leads(t) {
-		return
-	}
+func (w *walk) look(at step) {
+	path, v, t := at.path, at.v, at.v.Type()
+	push := func(path string, v reflect.Value) { w.queue = append(w.queue, step{path, v, at.depth + 1}) }
 	if t.Implements(holderType) && t.Kind() != reflect.Interface {
 		if t.Kind() != reflect.Pointer || !v.IsNil() {
-			v.Interface().(Holder).Storages(func(part string, s *gpu.Storage) {
-				w.found(join(path, part), s)
-			})
+			v.Interface().(Holder).Storages(func(part string, s *gpu.Storage) { w.found(join(path, part), s) })
 		}
 		return
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		if v.IsNil() || w.again(v.Pointer(), t) {
+		if v.IsNil() || w.again(v) {
 			return
 		}
 		if t == storageType {
 			w.found(path, v.Interface().(*gpu.Storage))
 			return
 		}
-		w.push(path, v.Elem())
+		push(path, v.Elem())
 	case reflect.Interface:
-		if !v.IsNil() {
-			w.push(path, v.Elem())
-		}
-	case reflect.Slice:
-		// A slice and its first element have one address but not one type.
-		if v.Len() == 0 || w.again(v.Pointer(), t) {
+		push(path, v.Elem())
+	case reflect.Slice, reflect.Array:
+		if t.Kind() == reflect.Slice && w.again(v) {
 			return
 		}
-		w.elements(path, v)
-	case reflect.Array:
-		w.elements(path, v)
+		for i := 0; i < v.Len() && w.visits < maxVisits; i++ {
+			if e := v.Index(i); w.worth(e) {
+				push(fmt.Sprintf("%s[%d]", path, i), e)
+			}
+		}
 	case reflect.Map:
-		if v.IsNil() || w.again(v.Pointer(), t) {
+		// A map too large to walk is not worth sorting.
+		if v.Len() > maxVisits-w.visits || w.again(v) {
 			return
 		}
 		for _, key := range sortedKeys(v) {
-			label := fmt.Sprint(key)
-			if key.Kind() == reflect.String {
-				label = fmt.Sprintf("%q", key.String())
+			if e := v.MapIndex(key); w.worth(e) {
+				push(fmt.Sprintf("%s[%s]", path, keyLabel(key)), e)
 			}
-			w.push(path+"["+label+"]", v.MapIndex(key))
 		}
 	case reflect.Struct:
-		w.fields(path, v)
+		fields(path, v, push)
 	}
 }
 
@@ -173,8 +177,13 @@ func (w *walk) found(path string, s *gpu.Storage) {
 	}
 }
 
-func (w *walk) again(p uintptr, t reflect.Type) bool {
-	at := visit{p, t}
+// again reports whether the pointer, slice or map was seen before. A slice and
+// its first element have one address but not one type.
+func (w *walk) again(v reflect.Value) bool {
+	at := visit{p: v.Pointer(), t: v.Type()}
+	if v.Kind() == reflect.Slice {
+		at.n = v.Len()
+	}
 	if w.seen[at] {
 		return true
 	}
@@ -182,13 +191,7 @@ func (w *walk) again(p uintptr, t reflect.Type) bool {
 	return false
 }
 
-func (w *walk) elements(path string, v reflect.Value) {
-	for i := 0; i < v.Len() && i < maxVisits; i++ {
-		w.push(fmt.Sprintf("%s[%d]", path, i), v.Index(i))
-	}
-}
-
-func (w *walk) fields(path string, v reflect.Value) {
+func fields(path string, v reflect.Value, push func(string, reflect.Value)) {
 	if !v.CanAddr() {
 		copied := reflect.New(v.Type()).Elem()
 		copied.Set(v)
@@ -204,11 +207,11 @@ func (w *walk) fields(path string, v reflect.Value) {
 		opened := reflect.NewAt(f.Type, v.Field(i).Addr().UnsafePointer()).Elem()
 		if f.Type == valueType {
 			if inner := opened.Interface().(reflect.Value); inner.IsValid() && inner.CanInterface() {
-				w.push(path, inner)
+				push(path, inner)
 			}
 			continue
 		}
-		w.push(join(path, fieldName(t, f)), opened)
+		push(join(path, fieldName(t, f)), opened)
 	}
 }
 
@@ -233,11 +236,15 @@ func fieldName(t reflect.Type, f reflect.StructField) string {
 	return f.Name
 }
 
+func keyLabel(key reflect.Value) string {
+	if key.Kind() == reflect.String {
+		return fmt.Sprintf("%q", key.String())
+	}
+	return fmt.Sprint(key)
+}
+
 func sortedKeys(m reflect.Value) []reflect.Value {
 	keys := m.MapKeys()
-	if len(keys) > maxVisits {
-		keys = keys[:maxVisits]
-	}
 	sort.Slice(keys, func(i, j int) bool {
 		a, b := keys[i], keys[j]
 		switch {

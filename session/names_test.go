@@ -176,13 +176,20 @@ func TestWalkIsBounded(t *testing.T) {
 		next any
 		s    *gpu.Storage
 	}
-	var list *node
+	d := gpu.New(bare{})
+	list := &node{s: newStorage(d)}
 	for range 3 * maxVisits {
 		list = &node{next: list}
 	}
-	w := &walk{names: map[*gpu.Storage]string{}, seen: map[visit]bool{}}
-	w.from("list", reflect.ValueOf(list))
-	if w.visits > maxVisits {
-		t.Errorf("%d visits, at most %d allowed", w.visits, maxVisits)
+	many := make([]any, 3*maxVisits)
+	for i := range many {
+		many[i] = list
+	}
+	for _, v := range []any{list, many} {
+		w := &walk{names: map[*gpu.Storage]string{}, seen: map[visit]bool{}}
+		w.from("v", reflect.ValueOf(v))
+		if w.visits > maxVisits || len(w.order) > 0 {
+			t.Errorf("%d visits, at most %d allowed; %d found", w.visits, maxVisits, len(w.order))
+		}
 	}
 }

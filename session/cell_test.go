@@ -1,0 +1,242 @@
+package session
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"gradbook/gpu"
+)
+
+func newSession(t *testing.T) *Session {
+	s := New()
+	t.Cleanup(func() { s.Close() })
+	if _, err := s.Use("host"); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// filled makes a storage of n float32 on the session's device, by one launch.
+func filled(t *testing.T, s *Session, n int, value float64) *gpu.Storage {
+	t.Helper()
+	d, err := s.Device()
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := d.NewStorage(int64(4*n), "fill", gpu.Temporary)
+	if err := d.Run(gpu.Fill, gpu.Float32, &gpu.FillParams{Value: value, N: uint32(n)}, st.All()); err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func TestLedger(t *testing.T) {
+	s := newSession(t)
+	s.BeginCell(1)
+	x := filled(t, s, 1000, 2)
+	if _, err := x.Host(); err != nil {
+		t.Fatal(err)
+	}
+	e, err := s.EndCell(End{Globals: []Global{global("x", 1, x)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Work) != 1 {
+		t.Fatalf("%d devices worked, want 1", len(e.Work))
+	}
+	w := e.Work[0]
+	if w.Counters.Launches[gpu.Fill] != 1 || w.Counters.BytesDown != 4000 || w.Counters.PeakBytes != 4096 || w.Before != 0 || w.After != 4096 {
+		t.Errorf("entry %+v", w)
+	}
+	s.BeginCell(2)
+	e, _ = s.EndCell(End{Err: "Panic: oh", Globals: []Global{global("x", 1, x)}})
+	if len(e.Work) != 0 || e.Err != "Panic: oh" {
+		t.Errorf("an idle cell has the entry %+v", e)
+	}
+	snap := s.Snapshot()
+	if len(snap.Ledger) != 2 || snap.Cell != 2 || snap.Current != "host" {
+		t.Errorf("snapshot: %d entries, cell %d, device %q", len(snap.Ledger), snap.Cell, snap.Current)
+	}
+	row := snap.Devices[0].Rows[0]
+	if row.Owner.Name != "x" || row.Owner.Cell != 1 || row.Owner.Op != "fill" {
+		t.Errorf("owner %+v", row.Owner)
+	}
+	if _, err := s.EndCell(End{}); err == nil {
+		t.Error("a second end must be an error")
+	}
+}
+
+// What no variable leads to is collected when it is worth a collection, and
+// only then.
+func TestMemoryRule(t *testing.T) {
+	s := newSession(t)
+	d, _ := s.Device()
+	run := func(n, floats int) {
+		s.BeginCell(n)
+		filled(t, s, floats, 1)
+		if _, err := s.EndCell(End{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := d.Counters().Collects
+	run(1, 100)
+	if got := d.Counters().Collects - before; got != 0 {
+		t.Errorf("%d collections for 400 bytes", got)
+	}
+	for i := range 20 {
+		run(2+i, 1<<20)
+	}
+	if got := d.Counters().Collects - before; got != 20 {
+		t.Errorf("%d collections, want one for each of 20 cells that drop 4 MiB", got)
+	}
+	if got := d.Snapshot().InUse; got > 1<<20 {
+		t.Errorf("%v stay in use", gpu.Bytes(got))
+	}
+}
+
+// What a closure holds cannot be named, and must not be collected for in
+// every cell.
+func TestMemoryRuleGivesUp(t *testing.T) {
+	s := newSession(t)
+	d, _ := s.Device()
+	held := filled(t, s, 1<<20, 1)
+	for i := range 5 {
+		s.BeginCell(i)
+		s.EndCell(End{})
+	}
+	if got := d.Counters().Collects; got != 1 {
+		t.Errorf("%d collections, want 1: the first one showed that the bytes are held", got)
+	}
+	held.Free()
+}
+
+func TestBackgroundKeepsNames(t *testing.T) {
+	s := newSession(t)
+	s.BeginCell(1)
+	x := filled(t, s, 10, 1)
+	s.EndCell(End{Globals: []Global{global("x", 1, x)}})
+	s.BeginCell(2)
+	s.EndCell(End{Background: true})
+	if x.Owner().Name != "x" {
+		t.Error("names were taken away while goroutines run")
+	}
+}
+
+func TestInterruptReachesDevices(t *testing.T) {
+	s := newSession(t)
+	d, _ := s.Device()
+	s.BeginCell(1)
+	s.Interrupt()
+	err := d.Run(gpu.Fill, gpu.Float32, &gpu.FillParams{N: 1}, d.NewStorage(4, "x", gpu.Temporary).All())
+	if i, ok := err.(interface{ Interrupted() bool }); !ok || !i.Interrupted() {
+		t.Errorf("a launch after Interrupt: %v", err)
+	}
+	s.EndCell(End{})
+	if s.Stopped() || d.Interrupted() {
+		t.Error("the next cell must run")
+	}
+}
+
+func TestUse(t *testing.T) {
+	s := newSession(t)
+	a, _ := s.Device()
+	b, err := s.Use("host:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a != b || gpu.Default() != a || len(s.Snapshot().Devices) != 1 {
+		t.Error("host and host:0 must be one device")
+	}
+	if _, err := s.Use("abacus"); err == nil || !strings.Contains(err.Error(), "host") {
+		t.Errorf("an unknown device: %v", err)
+	}
+	if d, _ := s.Device(); d != a {
+		t.Error("a device that cannot be opened must leave the current one")
+	}
+}
+
+func TestSeedReachesLaterDevices(t *testing.T) {
+	draw := func(s *Session) uint64 {
+		d, err := s.Use("host")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.HostRandom().Uint64()
+	}
+	a := New()
+	defer a.Close()
+	a.Seed(42)
+	b := newSession(t)
+	b.Seed(42)
+	c := newSession(t)
+	c.Seed(43)
+	x, y, z := draw(a), draw(b), draw(c)
+	if x != y || x == z {
+		t.Errorf("draws %x, %x with one seed, %x with another", x, y, z)
+	}
+}
+
+func TestAtCellEnd(t *testing.T) {
+	s := newSession(t)
+	calls := 0
+	s.AtCellEnd(func() { calls++ })
+	s.BeginCell(1)
+	s.AtCellEnd(func() { calls += 10 })
+	if calls != 1 {
+		t.Errorf("outside a cell: %d", calls)
+	}
+	s.EndCell(End{})
+	s.BeginCell(2)
+	s.EndCell(End{})
+	if calls != 11 {
+		t.Errorf("after two cells: %d, want 11", calls)
+	}
+}
+
+func TestScalars(t *testing.T) {
+	s := newSession(t)
+	d, _ := s.Device()
+	var q Scalars
+	x := filled(t, s, 1, 0)
+	var want []float64
+	for i := range scalarsPerBlock + 3 {
+		if err := d.Run(gpu.Fill, gpu.Float32, &gpu.FillParams{Value: float64(i), N: 1}, x.All()); err != nil {
+			t.Fatal(err)
+		}
+		if err := q.Add(x.All(), gpu.Float32); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, float64(i))
+	}
+	wide := d.NewStorage(8, "x", gpu.Temporary)
+	d.Run(gpu.Fill, gpu.Float64, &gpu.FillParams{Value: 0.1, N: 1}, wide.All())
+	if err := q.Add(wide.All(), gpu.Float64); err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, 0.1)
+	if q.Len() != len(want) {
+		t.Errorf("Len %d, want %d", q.Len(), len(want))
+	}
+	before := d.Counters().Downloads
+	got, err := q.Read()
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("read %d numbers, want %d; %v", len(got), len(want), err)
+	}
+	if n := d.Counters().Downloads - before; n != 1 {
+		t.Errorf("%d downloads for one read", n)
+	}
+	if err := q.Add(filled(t, s, 2, 0).All(), gpu.Float32); err == nil {
+		t.Error("two numbers are not one")
+	}
+}
+
+func TestWallTimeIncludesTheDevice(t *testing.T) {
+	s := newSession(t)
+	s.BeginCell(1)
+	time.Sleep(2 * time.Millisecond)
+	if e, _ := s.EndCell(End{}); e.Wall < 2*time.Millisecond {
+		t.Errorf("wall time %v", e.Wall)
+	}
+}

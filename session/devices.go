@@ -1,0 +1,6 @@
+package session
+
+// The devices that Use can open.
+import (
+	_ "gradbook/gpu/host"
+)
