@@ -22,7 +22,7 @@ var stdZip []byte
 //go:embed project.zip
 var projectZip []byte
 
-// archives maps "types/PATH" and "src/PATH/FILE" to the embedded files.
+// archives maps "types/PATH", "docs/PATH" and "src/PATH/FILE" to the embedded files.
 var archives = sync.OnceValue(func() map[string]*zip.File {
 	m := map[string]*zip.File{}
 	for _, data := range [][]byte{stdZip, projectZip} {

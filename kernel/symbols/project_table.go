@@ -4,6 +4,7 @@ package symbols
 
 import (
 	gradbook_gpu_ "gradbook/gpu"
+	gradbook_session_ "gradbook/session"
 	gradbook_viz_display_ "gradbook/viz/display"
 	"reflect"
 )
@@ -91,6 +92,31 @@ var projectTable = map[string]map[string]reflect.Value{
 		"WindowParams":         reflect.ValueOf((*gradbook_gpu_.WindowParams)(nil)),
 		"XentBwdParams":        reflect.ValueOf((*gradbook_gpu_.XentBwdParams)(nil)),
 		"XentParams":           reflect.ValueOf((*gradbook_gpu_.XentParams)(nil)),
+	},
+	"gradbook/session/session": {
+		"Bar":         reflect.ValueOf((*gradbook_session_.Bar)(nil)),
+		"Current":     reflect.ValueOf(gradbook_session_.Current),
+		"Device":      reflect.ValueOf(gradbook_session_.Device),
+		"End":         reflect.ValueOf((*gradbook_session_.End)(nil)),
+		"Entry":       reflect.ValueOf((*gradbook_session_.Entry)(nil)),
+		"Free":        reflect.ValueOf(gradbook_session_.Free),
+		"Global":      reflect.ValueOf((*gradbook_session_.Global)(nil)),
+		"Holder":      reflect.ValueOf((*gradbook_session_.Holder)(nil)),
+		"_Holder":     reflect.ValueOf((*wrap_gradbook_session_Holder)(nil)),
+		"Input":       reflect.ValueOf(gradbook_session_.Input),
+		"Interrupted": reflect.ValueOf((*gradbook_session_.Interrupted)(nil)),
+		"New":         reflect.ValueOf(gradbook_session_.New),
+		"Password":    reflect.ValueOf(gradbook_session_.Password),
+		"Progress":    reflect.ValueOf(gradbook_session_.Progress),
+		"Prompter":    reflect.ValueOf((*gradbook_session_.Prompter)(nil)),
+		"Scalars":     reflect.ValueOf((*gradbook_session_.Scalars)(nil)),
+		"Seed":        reflect.ValueOf(gradbook_session_.Seed),
+		"Session":     reflect.ValueOf((*gradbook_session_.Session)(nil)),
+		"Snapshot":    reflect.ValueOf((*gradbook_session_.Snapshot)(nil)),
+		"State":       reflect.ValueOf(gradbook_session_.State),
+		"Storages":    reflect.ValueOf(gradbook_session_.Storages),
+		"Use":         reflect.ValueOf(gradbook_session_.Use),
+		"Work":        reflect.ValueOf((*gradbook_session_.Work)(nil)),
 	},
 	"gradbook/viz/display/display": {
 		"Any":        reflect.ValueOf(gradbook_viz_display_.Any),
@@ -181,6 +207,16 @@ type wrap_gradbook_gpu_Recording struct {
 func (w wrap_gradbook_gpu_Recording) Close() { w.WClose() }
 
 func (w wrap_gradbook_gpu_Recording) Replay() error { return w.WReplay() }
+
+// wrap_gradbook_session_Holder implements its interface by function fields.
+type wrap_gradbook_session_Holder struct {
+	IValue    any
+	WStorages func(a0 func(part string, s *gradbook_gpu_.Storage))
+}
+
+func (w wrap_gradbook_session_Holder) Storages(a0 func(part string, s *gradbook_gpu_.Storage)) {
+	w.WStorages(a0)
+}
 
 // wrap_gradbook_viz_display_Displayer implements its interface by function fields.
 type wrap_gradbook_viz_display_Displayer struct {

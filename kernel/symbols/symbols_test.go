@@ -93,3 +93,21 @@ func BenchmarkImportFmt(b *testing.B) {
 		}
 	}
 }
+
+func TestDoc(t *testing.T) {
+	for _, c := range []struct{ path, name, want string }{
+		{"fmt", "", "formatted I/O"},
+		{"fmt", "Println", "default formats"},
+		{"strings", "Builder.WriteString", "appends the contents"},
+		{"net/http", "Request.Method", "HTTP method"},
+		{"io", "EOF", "no more input"},
+		{"gradbook/gpu", "Device.Run", "launches a kernel"},
+	} {
+		if d := Doc(c.path, c.name); !strings.Contains(d, c.want) {
+			t.Errorf("Doc(%s, %s) = %q, want %q in it", c.path, c.name, d, c.want)
+		}
+	}
+	if d := Doc("fmt", "nosuch") + Doc("no/such", "Name"); d != "" {
+		t.Errorf("docs of nothing: %q", d)
+	}
+}

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/tools/go/gcexportdata"
 )
 
-// Archive packs the type data of packages, and the source of those in sources, into a zip file: "types/PATH" and
-// "src/PATH/FILE". Positions are left out, so the bytes depend on the exported names alone.
-func Archive(pkgs []*types.Package, sources []string) ([]byte, error) {
+// Archive packs the type data of packages, their docs, and the source of those in sources, into a zip file: "types/PATH",
+// "docs/PATH" and "src/PATH/FILE". Positions are left out, so the bytes depend on the exported names and their comments alone.
+func Archive(pkgs []*types.Package, docs map[string]map[string]string, sources []string) ([]byte, error) {
 	var buf bytes.Buffer
 	w := zip.NewWriter(&buf)
 	w.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
@@ -35,6 +35,13 @@ func Archive(pkgs []*types.Package, sources []string) ([]byte, error) {
 			return nil, fmt.Errorf("%s: %w", p.Path(), err)
 		}
 		if err := add("types/"+p.Path(), b.Bytes()); err != nil {
+			return nil, err
+		}
+		d, err := docsFile(docs[p.Path()])
+		if err != nil {
+			return nil, err
+		}
+		if err := add("docs/"+p.Path(), d); err != nil {
 			return nil, err
 		}
 	}

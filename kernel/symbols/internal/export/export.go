@@ -26,7 +26,11 @@ func ProjectFiles(dir string) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	archive, err := Archive(pkgs, nil)
+	docs, err := Docs(dir, Project)
+	if err != nil {
+		return nil, err
+	}
+	archive, err := Archive(pkgs, docs, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +50,11 @@ func StdFiles(dir string) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	archive, err := Archive(pkgs, Sources)
+	docs, err := Docs(dir, Std())
+	if err != nil {
+		return nil, err
+	}
+	archive, err := Archive(pkgs, docs, Sources)
 	if err != nil {
 		return nil, err
 	}
