@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gradbook/gpu"
+	"gradbook/viz/display"
 )
 
 // Entry is one cell in the ledger.
@@ -58,7 +59,7 @@ func (s *Session) BeginCell(n int) {
 	// it, not of the cell's begin.
 	_, _ = s.Device()
 	s.cell = n
-	s.runs++
+	display.Begin()
 	s.open = &running{time.Now(), map[*gpu.Device]gpu.Snapshot{}}
 	for _, d := range s.list() {
 		d.SetCell(n)
@@ -67,12 +68,12 @@ func (s *Session) BeginCell(n int) {
 	}
 }
 
-// EndCell ends the cell: waits for what it launched, names the storages,
+// EndCell ends the cell: lets displays show their last state, waits for what it launched, names the storages,
 // collects when worth it, and writes the ledger entry. The error is what a
 // device met on the way and could not report before.
 func (s *Session) EndCell(end End) (Entry, error) {
 	s.Resume()
-	s.runAtEnd()
+	display.End()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
@@ -140,41 +141,6 @@ func unnamed(d *gpu.Device) (bytes int64) {
 		}
 	}
 	return bytes
-}
-
-// AtCellEnd has f called once when the running cell ends, before its ledger
-// entry is written; at once when no cell is running.
-func (s *Session) AtCellEnd(f func()) {
-	s.mu.Lock()
-	running := s.open != nil
-	if running {
-		s.atEnd = append(s.atEnd, f)
-	}
-	s.mu.Unlock()
-	if !running {
-		f()
-	}
-}
-
-func (s *Session) runAtEnd() {
-	s.mu.Lock()
-	fs := s.atEnd
-	s.atEnd = nil
-	s.mu.Unlock()
-	for _, f := range fs {
-		f()
-	}
-}
-
-// Run numbers the cells that have begun: it tells two runs of one cell apart.
-// It is 0 when no cell is running.
-func (s *Session) Run() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open == nil {
-		return 0
-	}
-	return s.runs
 }
 
 // Snapshot is the state of a session at one moment: plain data.

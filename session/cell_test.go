@@ -1,12 +1,12 @@
 package session
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"gradbook/gpu"
+	"gradbook/viz/display"
 )
 
 func newSession(t *testing.T) *Session {
@@ -178,57 +178,18 @@ func TestSeedReachesLaterDevices(t *testing.T) {
 	}
 }
 
-func TestAtCellEnd(t *testing.T) {
+func TestDisplaysFinishBeforeTheLedger(t *testing.T) {
 	s := newSession(t)
-	calls := 0
-	s.AtCellEnd(func() { calls++ })
 	s.BeginCell(1)
-	s.AtCellEnd(func() { calls += 10 })
-	if calls != 1 {
-		t.Errorf("outside a cell: %d", calls)
+	if !display.AtEnd(func() { filled(t, s, 10, 1) }) {
+		t.Error("no cell is running, displays are told")
 	}
-	s.EndCell(End{})
-	s.BeginCell(2)
-	s.EndCell(End{})
-	if calls != 11 {
-		t.Errorf("after two cells: %d, want 11", calls)
+	e, _ := s.EndCell(End{})
+	if len(e.Work) != 1 || e.Work[0].Counters.Launches[gpu.Fill] != 1 {
+		t.Errorf("what a display did at the end is missing in the entry: %+v", e)
 	}
-}
-
-func TestScalars(t *testing.T) {
-	s := newSession(t)
-	d, _ := s.Device()
-	var q Scalars
-	x := filled(t, s, 1, 0)
-	var want []float64
-	for i := range scalarsPerBlock + 3 {
-		if err := d.Run(gpu.Fill, gpu.Float32, &gpu.FillParams{Value: float64(i), N: 1}, x.All()); err != nil {
-			t.Fatal(err)
-		}
-		if err := q.Add(x.All(), gpu.Float32); err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, float64(i))
-	}
-	wide := d.NewStorage(8, "x", gpu.Temporary)
-	d.Run(gpu.Fill, gpu.Float64, &gpu.FillParams{Value: 0.1, N: 1}, wide.All())
-	if err := q.Add(wide.All(), gpu.Float64); err != nil {
-		t.Fatal(err)
-	}
-	want = append(want, 0.1)
-	if q.Len() != len(want) {
-		t.Errorf("Len %d, want %d", q.Len(), len(want))
-	}
-	before := d.Counters().Downloads
-	got, err := q.Read()
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("read %d numbers, want %d; %v", len(got), len(want), err)
-	}
-	if n := d.Counters().Downloads - before; n != 1 {
-		t.Errorf("%d downloads for one read", n)
-	}
-	if err := q.Add(filled(t, s, 2, 0).All(), gpu.Float32); err == nil {
-		t.Error("two numbers are not one")
+	if display.AtEnd(func() {}) {
+		t.Error("a cell is running, displays are told")
 	}
 }
 

@@ -23,10 +23,8 @@ type Session struct {
 
 	mu     sync.Mutex
 	cell   int // execution count of the running or last cell; 0 before the first
-	runs   int // cells begun: unlike cell, never repeats
 	open   *running
 	ledger []Entry
-	atEnd  []func()
 
 	names    namer
 	unnamed  map[*gpu.Device]int64 // unnamed device bytes that the last collection left

@@ -132,7 +132,7 @@ func Image(img image.Image) Bundle {
 }
 
 // Rich returns the bundle of a value that has a rich form: a [Displayer], an
-// image.Image, or a value with one of the methods HTML, Markdown, SVG, LaTeX
+// image.Image, one that a function given to [Draw] draws, or a value with one of the methods HTML, Markdown, SVG, LaTeX
 // (all of them func() string). It reports false for every other value.
 func Rich(v any) (Bundle, bool) {
 	switch v := v.(type) {
@@ -142,6 +142,9 @@ func Rich(v any) (Bundle, bool) {
 		return v.Bundle(), true
 	case image.Image:
 		return Image(v), true
+	}
+	if b, ok := drawn(v); ok {
+		return b, true
 	}
 	var b Bundle
 	if r, ok := v.(interface{ HTML() string }); ok {

@@ -3,6 +3,7 @@ package display
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"image"
 	"reflect"
 	"testing"
@@ -83,5 +84,37 @@ func TestWithDoesNotChangeTheOriginal(t *testing.T) {
 	b := a.With(MIMEHTML, "<i>a</i>")
 	if len(a.Data) != 1 || len(b.Data) != 2 {
 		t.Errorf("a has %d forms, b has %d", len(a.Data), len(b.Data))
+	}
+}
+
+type temperature float64
+
+func TestDraw(t *testing.T) {
+	Draw(func(v any) (Bundle, bool) {
+		if c, ok := v.(temperature); ok {
+			return Text(fmt.Sprint(float64(c), " degrees")), true
+		}
+		return Bundle{}, false
+	})
+	if b, ok := Rich(temperature(20)); !ok || b.Plain() != "20 degrees" {
+		t.Errorf("Rich(temperature) = %v, %v", b, ok)
+	}
+	if _, ok := Rich(20.0); ok {
+		t.Error("a float64 has no rich form")
+	}
+}
+
+func TestCellFrame(t *testing.T) {
+	if AtEnd(func() { t.Error("called without a cell") }) {
+		t.Error("no cell is running")
+	}
+	calls := 0
+	Begin()
+	AtEnd(func() { calls++ })
+	End()
+	Begin()
+	End()
+	if calls != 1 {
+		t.Errorf("%d calls, want 1", calls)
 	}
 }
