@@ -120,11 +120,13 @@ func (k *Kernel) runCell(ctx context.Context, n int, code string, from *origin) 
 	if err != nil {
 		return Outcome{Err: &Error{Name: "StartError", Message: err.Error()}}
 	}
-	if k.cfg.BeginCell != nil {
-		k.cfg.BeginCell(n)
-	}
-	if k.cfg.EndCell != nil {
-		defer func() { k.cfg.EndCell(n, eval.Globals()) }()
+	if s := k.cfg.Session; s != nil {
+		s.BeginCell(n)
+		defer func() {
+			if err := s.EndCell(eval.Globals(), out.Err); err != nil && out.Err == nil {
+				out = Outcome{Err: &Error{Name: "DeviceError", Message: err.Error()}, Warnings: out.Warnings}
+			}
+		}()
 	}
 	var warnings []string
 	for i, p := range parts {

@@ -29,12 +29,25 @@ type Config struct {
 	Lines []magic.Command
 	// History keeps what was run; nil keeps it for the life of the kernel.
 	History *history.Log
-	// BeginCell and EndCell, when set, are called around the code of each cell.
-	BeginCell func(n int)
-	EndCell   func(n int, globals []Global)
+	// Session, if set, is told of the cells.
+	Session Session
+	// Started, if set, is called with the kernel before it serves requests.
+	Started func(*Kernel)
 	// Version of the program, for kernel_info.
 	Version string
 	Log     *log.Logger
+}
+
+// A Session outlives cells, and is told when one begins and ends.
+type Session interface {
+	// BeginCell is called before the code of cell n runs.
+	BeginCell(n int)
+	// EndCell is called after it, with the live globals and with the error of
+	// the cell, nil if there was none. It returns what went wrong meanwhile
+	// and nobody has been told.
+	EndCell(globals []Global, failed *Error) error
+	// Interrupt is called beside a running cell that is to stop.
+	Interrupt()
 }
 
 // A Kernel serves requests until it is shut down.
@@ -95,6 +108,9 @@ func New(cfg Config) *Kernel {
 	k.queue.ready.L = &k.queue.mu
 	k.lines = magic.NewSet(cfg.Lines...)
 	display.SetSink(sink{k})
+	if cfg.Started != nil {
+		cfg.Started(k)
+	}
 	k.out.publish(nil, "status", statusContent{"starting"})
 	go k.makeEvaluator()
 	go k.serveShell()
@@ -134,6 +150,16 @@ func (k *Kernel) Handle(ch wire.Channel, m *wire.Message) {
 	}
 }
 
+// Stdout is the standard output of the cell that runs, or of the last one.
+func (k *Kernel) Stdout() io.Writer { return latestOutput{k} }
+
+type latestOutput struct{ k *Kernel }
+
+func (o latestOutput) Write(p []byte) (int, error) {
+	o.k.out.print(o.k.cells.latest(), "stdout", p)
+	return len(p), nil
+}
+
 // Done is closed when the kernel has been shut down.
 func (k *Kernel) Done() <-chan struct{} { return k.done }
 
@@ -148,8 +174,12 @@ func (k *Kernel) Restart() bool {
 func (k *Kernel) Interrupt() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.running != nil {
-		k.running.cancel(errInterrupted)
+	if k.running == nil {
+		return
+	}
+	k.running.cancel(errInterrupted)
+	if k.cfg.Session != nil {
+		k.cfg.Session.Interrupt()
 	}
 }
 

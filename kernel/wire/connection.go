@@ -85,3 +85,13 @@ func (c Connection) address(port int) (network, addr string) {
 	}
 	return "tcp", net.JoinHostPort(ip, strconv.Itoa(port))
 }
+
+// Write writes a connection file that only its owner can read: who has the
+// key can run code in the kernel.
+func (c Connection) Write(path string) error {
+	data, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(data, '\n'), 0o600)
+}

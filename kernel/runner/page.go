@@ -1,0 +1,158 @@
+package runner
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/alecthomas/chroma/v2"
+	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
+	"github.com/alecthomas/chroma/v2/lexers"
+	"github.com/alecthomas/chroma/v2/styles"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer/html"
+
+	"gradbook/kernel/notebook"
+)
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// WritePage writes a notebook as one HTML file that needs nothing else: the
+// styles, and where outputs use it the chart library charts, are in it.
+func WritePage(path string, nb *notebook.Notebook, charts string) error {
+	page, err := Page(nb, charts)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, page, 0o644)
+}
+
+type pageCell struct {
+	Count   string
+	Code    template.HTML
+	Text    template.HTML
+	Outputs []template.HTML
+}
+
+// Page returns a notebook as a self-contained HTML page.
+func Page(nb *notebook.Notebook, charts string) ([]byte, error) {
+	formatter := chromahtml.New(chromahtml.WithClasses(true))
+	style := styles.Get("github")
+	var css bytes.Buffer
+	if err := formatter.WriteCSS(&css, style); err != nil {
+		return nil, err
+	}
+	data := struct {
+		Title  string
+		Style  template.CSS
+		Script template.JS
+		Cells  []pageCell
+	}{Title: nb.Title(), Style: template.CSS(css.String())}
+	if data.Title == "" {
+		data.Title = "Notebook"
+	}
+	markdown := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()))
+	for _, c := range nb.Cells {
+		var cell pageCell
+		var buf bytes.Buffer
+		switch c.Type() {
+		case "code":
+			tokens, err := chroma.Coalesce(lexers.Get("go")).Tokenise(nil, c.Source())
+			if err != nil {
+				return nil, err
+			}
+			if err := formatter.Format(&buf, style, tokens); err != nil {
+				return nil, err
+			}
+			cell.Code, cell.Count = template.HTML(buf.String()), c.ExecutionCount()
+			for _, o := range c.Outputs() {
+				part := output(o, markdown)
+				if strings.Contains(part, "echarts") {
+					data.Script = template.JS(charts)
+				}
+				cell.Outputs = append(cell.Outputs, template.HTML(part))
+			}
+		case "markdown":
+			if err := markdown.Convert([]byte(c.Source()), &buf); err != nil {
+				return nil, err
+			}
+			cell.Text = template.HTML(buf.String())
+		default:
+			cell.Text = template.HTML(pre("", c.Source()))
+		}
+		data.Cells = append(data.Cells, cell)
+	}
+	var page bytes.Buffer
+	err := pageTemplate.Execute(&page, data)
+	return page.Bytes(), err
+}
+
+// output renders an output in the richest form that a page can show.
+func output(o notebook.Output, markdown goldmark.Markdown) string {
+	switch o["output_type"] {
+	case "stream":
+		return pre(fmt.Sprint(o["name"]), redrawn(notebook.Text(o["text"])))
+	case "error":
+		return pre("error", strings.TrimSuffix(strings.ReplaceAll(joinLines(o["traceback"]), "\r", ""), "\n"))
+	}
+	data, _ := o["data"].(map[string]any)
+	if s := notebook.Text(data["text/html"]); s != "" {
+		return s
+	}
+	if s := notebook.Text(data["image/svg+xml"]); s != "" {
+		return s
+	}
+	for _, mime := range []string{"image/png", "image/jpeg"} {
+		if s := notebook.Text(data[mime]); s != "" {
+			return fmt.Sprintf(`<img alt="output" src="data:%s;base64,%s">`, mime, template.HTMLEscapeString(strings.Join(strings.Fields(s), "")))
+		}
+	}
+	if s := notebook.Text(data["text/markdown"]); s != "" {
+		var buf bytes.Buffer
+		if markdown.Convert([]byte(s), &buf) == nil {
+			return buf.String()
+		}
+	}
+	return pre("", notebook.Text(data["text/plain"]))
+}
+
+var ansi = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
+
+func pre(class, text string) string {
+	return fmt.Sprintf(`<pre class="%s">%s</pre>`, class, template.HTMLEscapeString(ansi.ReplaceAllString(text, "")))
+}
+
+// redrawn drops what carriage returns have overwritten.
+func redrawn(text string) string {
+	if !strings.Contains(text, "\r") {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		line = strings.TrimRight(line, "\r")
+		lines[i] = line[strings.LastIndexByte(line, '\r')+1:]
+	}
+	return strings.Join(lines, "\n")
+}
+
+func joinLines(v any) string {
+	switch v := v.(type) {
+	case []string:
+		return strings.Join(v, "\n")
+	case []any:
+		var lines []string
+		for _, line := range v {
+			lines = append(lines, fmt.Sprint(line))
+		}
+		return strings.Join(lines, "\n")
+	}
+	return ""
+}
