@@ -6,10 +6,12 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
+# The go command, with the CUDA backend where its headers are.
+GO := install/with-cuda.sh go
 JUPYTER := .venv/bin/jupyter
 PYTEST := .venv/bin/python -m pytest
 # Prints go test's own lines, then the tests that failed or were skipped, and their numbers.
-GOTEST := go run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --hide-summary output --
+GOTEST := $(GO) run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --hide-summary output --
 FUZZTIME ?= 20s
 
 .PHONY: help
@@ -42,7 +44,7 @@ build: ## build bin/gradbook
 .PHONY: bin/gradbook
 bin/gradbook:
 	@mkdir -p bin out
-	go build -o bin/gradbook ./cmd/gradbook
+	$(GO) build -o bin/gradbook ./cmd/gradbook
 
 .PHONY: test
 test: ## run every test: Go, Python, browser
@@ -50,7 +52,7 @@ test: ## run every test: Go, Python, browser
 	@$(MAKE) bin/gradbook
 	@.venv/bin/python --version >/dev/null && bin/gradbook install --prefix .venv
 	@status=0; \
-	go vet ./... || status=1; \
+	$(GO) vet ./... || status=1; \
 	$(GOTEST) -timeout 20m ./... || status=1; \
 	$(PYTEST) kernel/frontends || status=1; \
 	exit $$status
@@ -65,7 +67,7 @@ bench: ## run every benchmark and print one table, out/bench.md too
 .PHONY: mutate
 mutate: ## break the code in each way that the fault tables name, and see a test fail
 	@install/setup.sh build
-	go run ./cmd/mutate
+	$(GO) run ./cmd/mutate
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (20s) each

@@ -13,6 +13,9 @@ var (
 	ErrOutOfMemory = errors.New("out of device memory")
 	// ErrClosed is the answer of a closed device.
 	ErrClosed = errors.New("device is closed")
+	// ErrLost is the answer of a device that can do nothing more: what only it
+	// held is gone, and it must be opened anew.
+	ErrLost = errors.New("device was lost")
 	// ErrFreed is the answer to the use of a freed storage.
 	ErrFreed = errors.New("storage was freed")
 )

@@ -91,6 +91,21 @@ else
 	say "not a Debian system; make sure that it has what these Debian packages hold: $required $helpful"
 fi
 
+# CUDA's headers: with a toolkit there is nothing to fetch, and without any the CUDA backend is left out.
+headers=.cache/cuda/include
+if [ "$(uname -sm)" = "Linux x86_64" ] && [ ! -f "${CUDA_HOME:-/usr/local/cuda}/include/cuda.h" ] && [ ! -f $headers/cuda.h ]; then
+	say "fetching CUDA's headers into $headers (2 MB)"
+	mkdir -p $headers
+	if python3 -m pip --version >/dev/null 2>&1 || debian helpful python3-pip && python3 -m pip download --quiet \
+		--disable-pip-version-check --no-deps --require-hashes --dest .cache/cuda --requirement install/cuda-headers.txt &&
+		python3 -m zipfile -e .cache/cuda/nvidia_cuda_runtime-*.whl .cache/cuda/wheel; then
+		mv .cache/cuda/wheel/nvidia/cu13/include/cuda.h $headers/
+	else
+		say "could not fetch them; going on without the CUDA backend. To have it, set CUDA_HOME to a CUDA toolkit"
+	fi
+	rm -rf .cache/cuda/wheel .cache/cuda/*.whl
+fi
+
 [ "$venv" = yes ] || exit 0
 
 command -v python3 >/dev/null || die "no python3 command"
