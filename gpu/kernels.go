@@ -68,7 +68,7 @@ var Kernels = [NumKernels]KernelInfo{
 	Reduce: {Name: "reduce", Args: []Arg{in("x"), out("out")}, Params: ReduceParams{}, DTypes: floats},
 	ArgMax: {Name: "argmax", Args: []Arg{in("x"), {"out", Out, Index}}, Params: ArgMaxParams{}, DTypes: floats},
 	Gemm: {Name: "gemm", Args: []Arg{in("a"), in("b"), inOut("c")}, Params: GemmParams{}, DTypes: floats,
-		Overwrites: func(p any) bool { return p.(*GemmParams).Beta == 0 }},
+		Overwrites: func(p any) bool { return p.(*GemmParams).overwrites() }},
 	GatherRows:     {Name: "gather_rows", Args: []Arg{in("table"), {"index", In, Index}, out("out")}, Params: RowsParams{}, DTypes: all},
 	ScatterAddRows: {Name: "scatter_add_rows", Args: []Arg{in("x"), {"index", In, Index}, inOut("table")}, Params: RowsParams{}, DTypes: floats},
 	Im2col:         {Name: "im2col", Args: []Arg{in("x"), out("cols")}, Params: WindowParams{}, DTypes: floats},

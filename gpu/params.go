@@ -210,6 +210,12 @@ type (
 	}
 )
 
+// overwrites reports that c is only written and has no gaps between its rows
+// and matrices, which would keep what they hold.
+func (p *GemmParams) overwrites() bool {
+	return p.Beta == 0 && (p.LDC == p.N || p.M <= 1) && (p.Batch <= 1 || p.StrideC == p.M*p.N)
+}
+
 // UnaryOp selects the function of a unary launch.
 type UnaryOp = uint32
 
