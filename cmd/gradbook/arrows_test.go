@@ -42,7 +42,7 @@ var arrows = []rule{
 	{room: "kernel/cell", never: []string{"net", "github.com/go-zeromq/zmq4", "github.com/traefik/yaegi"}},
 	{room: "kernel/interp", imports: []string{"kernel/cell", "kernel/symbols", "session", "viz", "viz/display"}, never: []string{"github.com/go-zeromq/zmq4"}},
 	{room: "kernel/symbols", imports: []string{"gpu", "tensor", "autograd", "autograd/nn", "autograd/optim", "autograd/data", "session", "viz", "viz/display"}},
-	{room: "cmd", imports: []string{"kernel", "session", "viz", "viz/display", "gpu", "install"}},
+	{room: "cmd", imports: []string{"kernel", "kernel/wire", "session", "viz", "viz/display", "gpu", "install"}},
 	{room: "install"},
 	{room: "notebooks"},
 }
