@@ -2,6 +2,7 @@ package gputest
 
 import (
 	"math"
+	"math/cmplx"
 
 	"gradbook/gpu"
 )
@@ -85,10 +86,13 @@ func apply(op gpu.UnaryOp, x float64) float64 {
 	case gpu.Abs:
 		return math.Abs(x)
 	case gpu.Sign:
-		if x != 0 {
-			return x / math.Abs(x)
+		switch {
+		case math.IsNaN(x):
+			return x
+		case x == 0:
+			return 0
 		}
-		return 0
+		return math.Copysign(1, x)
 	case gpu.Square:
 		return x * x
 	case gpu.Sqrt:
@@ -110,7 +114,7 @@ func apply(op gpu.UnaryOp, x float64) float64 {
 	case gpu.Sigmoid:
 		return 0.5 + 0.5*math.Tanh(x/2)
 	case gpu.ReLU:
-		return math.Max(x, 0)
+		return most(x, 0)
 	case gpu.GELU:
 		return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*math.Pow(x, 3))))
 	case gpu.SiLU:
@@ -134,8 +138,7 @@ func specBinary(l *gpu.Launch, args [][]float64) {
 	}
 }
 
-// combine is a binary function, by its definition. Gradients are central
-// differences where the second argument is the function's argument.
+// combine is a binary function, by its definition.
 func combine(op gpu.BinaryOp, a, b float64) float64 {
 	one := func(yes bool) float64 {
 		if yes {
@@ -153,9 +156,9 @@ func combine(op gpu.BinaryOp, a, b float64) float64 {
 	case gpu.Div:
 		return a / b
 	case gpu.Max:
-		return math.Max(a, b)
+		return most(a, b)
 	case gpu.Min:
-		return math.Min(a, b)
+		return -most(-a, -b)
 	case gpu.Pow:
 		return math.Pow(a, b)
 	case gpu.Less:
@@ -190,12 +193,26 @@ func combine(op gpu.BinaryOp, a, b float64) float64 {
 	panic("gputest: no such binary function")
 }
 
-// slope is a derivative from four points: good to about 1e-12 where the
-// function is of order one.
+// most is the larger number. Unlike math.Max it makes NaN of NaN and +Inf.
+func most(a, b float64) float64 {
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return math.NaN()
+	}
+	return math.Max(a, b)
+}
+
+// slope is a derivative by a complex step, exact to rounding: the imaginary
+// part of f(x+ih) is h*f'(x) for a tiny h (Squire & Trapp 1998).
 func slope(op gpu.UnaryOp, x float64) float64 {
-	const h = 1e-3
-	f := func(k float64) float64 { return apply(op, x+k*h) }
-	return (45*(f(1)-f(-1)) - 9*(f(2)-f(-2)) + (f(3) - f(-3))) / (60 * h)
+	const h = 1e-100
+	z := complex(x, h)
+	switch op {
+	case gpu.GELU:
+		z = z / 2 * (1 + cmplx.Tanh(complex(math.Sqrt(2/math.Pi), 0)*(z+0.044715*z*z*z)))
+	case gpu.SiLU:
+		z /= 1 + cmplx.Exp(-z)
+	}
+	return imag(z) / h
 }
 
 func specAxpby(l *gpu.Launch, args [][]float64) {

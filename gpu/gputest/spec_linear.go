@@ -32,9 +32,9 @@ func specReduce(l *gpu.Launch, args [][]float64) {
 			case gpu.ReduceSum:
 				r += v
 			case gpu.ReduceMax:
-				r = math.Max(r, v)
+				r = most(r, v)
 			case gpu.ReduceMin:
-				r = math.Min(r, v)
+				r = -most(-r, -v)
 			}
 		}
 		args[1][o] = scalar(l, p.Scale) * r

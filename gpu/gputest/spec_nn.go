@@ -23,12 +23,14 @@ func logSum(row []float64) float64 {
 
 func specSoftmax(l *gpu.Launch, args [][]float64) {
 	p := l.Params.(*gpu.SoftmaxParams)
-	for i, v := range args[0] {
-		r := v - logSum(rowOf(args[0], i/int(p.Cols), p.Cols))
-		if p.Log == 0 {
-			r = math.Exp(r)
+	for r := range int(p.Rows) {
+		x, y := rowOf(args[0], r, p.Cols), rowOf(args[1], r, p.Cols)
+		for c, lse := 0, logSum(x); c < len(x); c++ {
+			y[c] = x[c] - lse
+			if p.Log == 0 {
+				y[c] = math.Exp(y[c])
+			}
 		}
-		args[1][i] = r
 	}
 }
 

@@ -1,0 +1,30 @@
+package host_test
+
+import (
+	"testing"
+
+	"gradbook/gpu"
+	"gradbook/gpu/gputest"
+	"gradbook/gpu/host"
+)
+
+func TestConformance(t *testing.T) { gputest.Run(t, host.New) }
+
+// The fallback library must pass as well as the first choice.
+func TestConformanceOfEachBLAS(t *testing.T) {
+	for _, d := range gpu.Drivers() {
+		infos, err := d.Devices()
+		if err != nil || d.Name != "host" {
+			continue
+		}
+		for i := range infos[1:] {
+			gputest.Run(t, func() gpu.Backend {
+				b, err := d.Open(i + 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return b
+			})
+		}
+	}
+}
