@@ -7,7 +7,7 @@ import pytest
 from conftest import KERNEL
 from jupyter_client.manager import start_new_kernel
 
-WAIT = 60
+WAIT = 20
 
 
 @pytest.fixture(scope="module")

@@ -41,6 +41,12 @@ class TestGradbook(jupyter_kernel_test.KernelTests):
 
     code_inspect_sample = "fmt.Println"
 
+    code_clear_output = 'fmt.Println("old")\ndisplay.Clear(false)'
 
-# The base class is imported into this module, and would be collected with its own, empty samples.
-del jupyter_kernel_test
+    # Payloads are on their way out of the protocol, and a pager in front of the page helps nobody.
+    test_pager = None
+
+
+class TestWelcome(jupyter_kernel_test.IopubWelcomeTests):
+    kernel_name = KERNEL
+    support_iopub_welcome = True
