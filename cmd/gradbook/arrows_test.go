@@ -44,7 +44,6 @@ var arrows = []rule{
 	{room: "kernel/symbols", imports: []string{"gpu", "tensor", "autograd", "autograd/nn", "autograd/optim", "autograd/data", "session", "viz", "viz/display"}},
 	{room: "cmd", imports: []string{"kernel", "kernel/wire", "session", "viz", "viz/display", "gpu", "install"}},
 	{room: "install"},
-	{room: "notebooks"},
 }
 
 const module = "gradbook"
