@@ -1,0 +1,48 @@
+(() => {
+  const host = document.currentScript.previousElementSibling;
+  const settings = document.getElementById("jupyter-config-data");
+  if (!host || !settings) return;
+  const base = JSON.parse(settings.textContent).baseUrl || "/";
+  const key = "__gradbookCharts";
+  // Run with a module of its own: a page's AMD loader would swallow it.
+  window[key] = window[key] || fetch(base.replace(/\/?$/, "/") + "kernelspecs/gradbook/echarts.min.js")
+    .then(r => { if (!r.ok) throw Error(r.status); return r.text(); })
+    .then(code => {
+      const module = { exports: {} };
+      new Function("module", "exports", "define", code)(module, module.exports, undefined);
+      return module.exports;
+    });
+  const kinds = {
+    curve(o) { o.tooltip.valueFormatter = v => v == null ? "-" : Number(v).toPrecision(4); },
+    map(o) { o.tooltip.formatter = p => p.data && p.data.tip || ""; },
+    bars(o) { o.tooltip.formatter = p => p.data && p.data.tip || ""; },
+  };
+  window[key].then(echarts => {
+    const div = document.createElement("div");
+    div.style.cssText = "width:100%;height:__HEIGHT__px";
+    let chart;
+    const draw = () => {
+      if (!div.isConnected) return watch.disconnect();
+      if (!div.clientWidth) return;
+      if (chart) chart.dispose();
+      const color = getComputedStyle(host).color, line = "rgba(128,128,128,0.3)";
+      const axis = {
+        axisLabel: { color }, nameTextStyle: { color }, axisLine: { lineStyle: { color: line } },
+        axisTick: { lineStyle: { color: line } }, splitLine: { lineStyle: { color: line } },
+      };
+      const theme = {
+        textStyle: { color, fontFamily: getComputedStyle(host).fontFamily }, legend: { textStyle: { color } },
+        valueAxis: axis, logAxis: axis, categoryAxis: axis, toolbox: { iconStyle: { borderColor: color } },
+      };
+      const option = __OPTION__;
+      kinds["__KIND__"](option);
+      chart = echarts.init(div, theme, { renderer: "svg" });
+      chart.setOption(option);
+    };
+    const watch = new MutationObserver(draw);
+    watch.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name"] });
+    host.replaceChildren(div);
+    new ResizeObserver(() => chart ? chart.resize() : draw()).observe(div);
+    draw();
+  }, () => {});
+})();

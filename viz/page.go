@@ -1,0 +1,53 @@
+package viz
+
+import (
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"strings"
+
+	"gradbook/viz/display"
+)
+
+// picture is one thing to show, in the making.
+type picture struct {
+	text   string
+	svg    string
+	alt    string
+	width  float64        // of the picture, in pixels
+	height float64        // of the chart that replaces it
+	option map[string]any // of that chart; nil for none
+	kind   string         // what the script adds to the option: see chart.js
+	more   string         // HTML below
+}
+
+//go:embed chart.js
+var chartScript string
+
+// bundle puts the three forms together. An untrusted page keeps no svg element
+// and no script, but an img whose source is the picture itself.
+func (p picture) bundle() display.Bundle {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<div style="max-width:%spx">`, num(p.width))
+	if p.svg != "" {
+		fmt.Fprintf(&b, `<div style="width:100%%"><img alt="%s" style="width:100%%;max-width:%spx" src="data:image/svg+xml;base64,%s"></div>`,
+			html.EscapeString(p.alt), num(p.width), base64.StdEncoding.EncodeToString([]byte(p.svg)))
+	}
+	if p.option != nil {
+		// encoding/json escapes <, > and &, so no data can end the script.
+		option, err := json.Marshal(p.option)
+		if err != nil {
+			panic(fmt.Errorf("viz: chart option: %w", err))
+		}
+		r := strings.NewReplacer("__OPTION__", string(option), "__HEIGHT__", num(p.height), "__KIND__", p.kind)
+		b.WriteString("<script>" + r.Replace(chartScript) + "</script>")
+	}
+	b.WriteString(p.more + "</div>")
+	data := map[string]any{display.MIMEText: p.text, display.MIMEHTML: b.String()}
+	if p.svg != "" {
+		data[display.MIMESVG] = p.svg
+	}
+	return display.Bundle{Data: data}
+}

@@ -1,0 +1,307 @@
+package viz
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-echarts/go-echarts/v2/charts"
+	"github.com/go-echarts/go-echarts/v2/opts"
+
+	"gradbook/gpu"
+)
+
+const (
+	mapWidth   = 720.0
+	panelGap   = 16.0
+	panelWidth = (mapWidth - panelGap) / 2
+	panelHigh  = 210.0
+	drawnBoxes = 60 // of a panel: smaller owners share one box
+)
+
+// tileColors are roleColors darkened until white text has a contrast of 4.5 or
+// more on them, and they 3 or more on a dark page.
+var tileColors = [gpu.NumRoles]string{
+	gpu.Temporary:      "#6b6b6b",
+	gpu.Parameter:      "#2f6da6",
+	gpu.Gradient:       "#b0560a",
+	gpu.OptimizerState: "#1f7a51",
+	gpu.Activation:     "#8a4fb0",
+	gpu.Data:           "#0f7683",
+	gpu.Generator:      "#776514",
+}
+
+// panel is one memory: a device's, or the host's part of its values.
+type panel struct {
+	title  string
+	other  string // the memory that striped boxes have their copy in
+	bytes  func(block) int64
+	blocks []block
+	total  int64
+}
+
+// panels are the memories in which o has bytes, the device first.
+func (o *ownership) panels() []panel {
+	device := panel{title: "on the device", other: "host memory", bytes: func(b block) int64 { return b.device }}
+	host := panel{title: "in host memory", other: "the device", bytes: func(b block) int64 { return b.host }}
+	if o.snap.PoolBytes > 0 {
+		device.blocks = append(device.blocks, block{unused: true, device: o.snap.PoolBytes})
+	}
+	var out []panel
+	for _, p := range []panel{device, host} {
+		for _, b := range o.blocks {
+			if p.bytes(b) > 0 {
+				p.blocks = append(p.blocks, b)
+			}
+		}
+		for _, b := range p.blocks {
+			p.total += p.bytes(b)
+		}
+		p.blocks = p.fewer()
+		if p.total > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// fewer sums up the smallest blocks of each role when there are too many to be
+// seen.
+func (p *panel) fewer() []block {
+	if len(p.blocks) <= drawnBoxes {
+		return p.blocks
+	}
+	by := slices.Clone(p.blocks)
+	slices.SortStableFunc(by, func(a, b block) int { return cmp.Compare(p.bytes(b), p.bytes(a)) })
+	out := by[:drawnBoxes:drawnBoxes]
+	rest := map[gpu.Role]int{}
+	for _, b := range by[drawnBoxes:] {
+		i, ok := rest[b.owner.Role]
+		if !ok {
+			i = len(out)
+			rest[b.owner.Role] = i
+			out = append(out, block{owner: gpu.Owner{Role: b.owner.Role}})
+		}
+		out[i].count += max(1, b.count)
+		out[i].device += b.device
+		out[i].host += b.host
+		out[i].name = plural(int64(out[i].count), "smaller one")
+	}
+	return out
+}
+
+// group is the blocks of one role in a panel.
+type group struct {
+	label  string
+	role   gpu.Role
+	unused bool
+	blocks []block
+	bytes  int64
+}
+
+func (p *panel) groups() []group {
+	var gs []group
+	at := map[string]int{}
+	for _, b := range p.blocks {
+		label := fmt.Sprint(b.owner.Role)
+		if b.unused {
+			label = "pool"
+		}
+		i, ok := at[label]
+		if !ok {
+			i = len(gs)
+			at[label] = i
+			gs = append(gs, group{label: label, role: b.owner.Role, unused: b.unused})
+		}
+		gs[i].blocks = append(gs[i].blocks, b)
+		gs[i].bytes += p.bytes(b)
+	}
+	for _, g := range gs {
+		slices.SortStableFunc(g.blocks, func(a, b block) int { return cmp.Compare(p.bytes(b), p.bytes(a)) })
+	}
+	slices.SortStableFunc(gs, func(a, b group) int { return cmp.Compare(b.bytes, a.bytes) })
+	return gs
+}
+
+func mapPicture(books []ownership) (string, float64) {
+	const title, heading, legend = 24, 22, 40
+	each := title + heading + panelHigh + 20.0
+	s := newSVG(mapWidth, each*float64(len(books))+legend)
+	s.body.WriteString(`<defs><pattern id="both" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="3" height="8" fill="#fff" fill-opacity="0.28"/></pattern></defs>`)
+	var roles []gpu.Role
+	for i := range books {
+		o := &books[i]
+		y := float64(i) * each
+		s.text(0, y+15, clip(o.title(), 13, mapWidth), style{size: 13, weight: "600"})
+		panels := o.panels()
+		for j, p := range panels {
+			b := box{0, y + title + heading, mapWidth, panelHigh}
+			if len(panels) == 2 {
+				b.w = panelWidth
+				b.x = float64(j) * (panelWidth + panelGap)
+			}
+			s.text(b.x, y+title+14, p.title+": "+size(p.total), style{size: 12})
+			s.panel(p, b)
+		}
+		if len(panels) == 0 {
+			s.text(0, y+title+14, "nothing is held", style{size: 12})
+		}
+		for _, r := range o.rolesInUse() {
+			if !slices.Contains(roles, r) {
+				roles = append(roles, r)
+			}
+		}
+	}
+	s.mapLegend(roles, s.h-legend+8)
+	return s.finish("residency map: " + books[0].title()), s.h - legend
+}
+
+func (s *svg) panel(p panel, b box) {
+	gs := p.groups()
+	weights := make([]float64, len(gs))
+	for i, g := range gs {
+		weights[i] = float64(g.bytes)
+	}
+	for i, gb := range squarify(weights, b) {
+		inner := make([]float64, len(gs[i].blocks))
+		for j, bl := range gs[i].blocks {
+			inner[j] = float64(p.bytes(bl))
+		}
+		for j, bb := range squarify(inner, gb.inset(1)) {
+			s.tile(p, gs[i].blocks[j], bb.inset(0.5))
+		}
+	}
+}
+
+// tile draws one block: filled where it has bytes, striped where the other
+// memory has the same, framed where nobody uses them.
+func (s *svg) tile(p panel, bl block, b box) {
+	text := "#fff"
+	switch {
+	case bl.unused:
+		s.rect(b.x+0.5, b.y+0.5, b.w-1, b.h-1, `rx="2" fill="none" stroke="`+ink+`" stroke-dasharray="4 3"`)
+		text = ink
+	case bl.stale && p.other == "host memory":
+		s.rect(b.x+0.5, b.y+0.5, b.w-1, b.h-1, fmt.Sprintf(`rx="2" fill="none" stroke="%s" stroke-dasharray="2 2"`, roleColors[bl.owner.Role]))
+		text = ink
+	default:
+		s.rect(b.x, b.y, b.w, b.h, `rx="2" fill="`+tileColors[bl.owner.Role]+`"`)
+		if bl.both() {
+			s.rect(b.x, b.y, b.w, b.h, `rx="2" fill="url(#both)"`)
+		}
+	}
+	if b.h < 16 {
+		return
+	}
+	if name := clip(bl.label(), 11, b.w-10); name != "" {
+		s.text(b.x+5, b.y+14, name, style{size: 11, color: text})
+		if bytes := size(p.bytes(bl)); b.h >= 30 && textWidth(bytes, 11) <= b.w-10 {
+			s.text(b.x+5, b.y+27, bytes, style{size: 11, color: text})
+		}
+	}
+}
+
+func (s *svg) mapLegend(roles []gpu.Role, y float64) {
+	slices.SortFunc(roles, func(a, b gpu.Role) int { return rank(a) - rank(b) })
+	x := 0.0
+	key := func(label string, draw func(x, y float64)) {
+		draw(x, y)
+		s.text(x+17, y+10, label, style{size: 11})
+		x += 17 + textWidth(label, 11) + 14
+	}
+	for _, r := range roles {
+		key(fmt.Sprint(r), func(x, y float64) { s.rect(x, y, 12, 12, `rx="2" fill="`+tileColors[r]+`"`) })
+	}
+	x, y = 0, y+18
+	key("striped: the same bytes in both memories", func(x, y float64) {
+		s.rect(x, y, 12, 12, `rx="2" fill="`+tileColors[gpu.Temporary]+`"`)
+		s.rect(x, y, 12, 12, `rx="2" fill="url(#both)"`)
+	})
+	key("dashed: pool, free for reuse", func(x, y float64) {
+		s.rect(x+0.5, y+0.5, 11, 11, `rx="2" fill="none" stroke="`+ink+`" stroke-dasharray="3 2"`)
+	})
+	key("area is bytes, within one memory", func(x, y float64) {})
+}
+
+// node is a box of the interactive map.
+type node struct {
+	Name     string         `json:"name"`
+	Value    int64          `json:"value"`
+	Tip      string         `json:"tip"`
+	Style    map[string]any `json:"itemStyle"`
+	Children []node         `json:"children,omitempty"`
+}
+
+func mapOption(books []ownership) map[string]any {
+	chart := charts.NewTreeMap()
+	chart.SetGlobalOptions(charts.WithAnimation(false), charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true)}), charts.WithLegendOpts(opts.Legend{Show: opts.Bool(false)}))
+	share := 100.0 / float64(len(books))
+	for i := range books {
+		panels := books[i].panels()
+		for j, p := range panels {
+			left, right := "0", "0"
+			if len(panels) == 2 {
+				left, right = []string{"0", "51%"}[j], []string{"51%", "0"}[j]
+			}
+			chart.AddSeries(p.title+": "+size(p.total), nil, charts.WithTreeMapOpts(opts.TreeMapChart{
+				Roam: opts.Bool(false), Left: left, Right: right, Top: fmt.Sprintf("%.1f%%", float64(i)*share), Bottom: fmt.Sprintf("%.1f%%", 100-float64(i+1)*share+1),
+				Label:      &opts.Label{Show: opts.Bool(true), Color: "#fff", FontSize: 11},
+				UpperLabel: &opts.UpperLabel{Show: opts.Bool(true), Color: "#fff", FontSize: 11},
+				Levels:     &[]opts.TreeMapLevel{{UpperLabel: &opts.UpperLabel{Show: opts.Bool(false)}}, {}, {}},
+			}))
+			series := &chart.MultiSeries[len(chart.MultiSeries)-1]
+			series.Data = p.nodes()
+		}
+	}
+	chart.Validate()
+	return chart.JSON()
+}
+
+func (p panel) nodes() []node {
+	var out []node
+	for _, g := range p.groups() {
+		style := map[string]any{"color": tileColors[g.role], "borderColor": tileColors[g.role], "gapWidth": 1}
+		if g.unused {
+			style = map[string]any{"color": "rgba(128,128,128,0.35)", "borderColor": grey}
+		}
+		n := node{Name: g.label, Value: g.bytes, Style: style, Tip: tip(g.label, size(g.bytes), p.title)}
+		for _, b := range g.blocks {
+			s := map[string]any{"color": style["color"]}
+			if b.both() {
+				s["decal"] = map[string]any{"symbol": "rect", "color": "rgba(255,255,255,0.28)", "dashArrayX": []int{1, 0}, "dashArrayY": []int{3, 5}, "rotation": 0.785}
+			}
+			n.Children = append(n.Children, node{Name: b.label(), Value: p.bytes(b), Style: s, Tip: b.tip(p)})
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+func tip(name string, lines ...string) string {
+	escaped := make([]string, len(lines))
+	for i, l := range lines {
+		escaped[i] = htmlEscape(l)
+	}
+	return "<b>" + htmlEscape(name) + "</b><br>" + strings.Join(escaped, "<br>")
+}
+
+func (b block) tip(p panel) string {
+	if b.unused {
+		return tip("pool", size(b.device), "freed buffers, kept for reuse")
+	}
+	lines := []string{fmt.Sprint(b.owner.Role) + ", " + size(p.bytes(b))}
+	if b.both() {
+		lines = append(lines, "the same bytes in "+p.other)
+	}
+	if b.stale {
+		lines = append(lines, "the host has newer bytes")
+	}
+	if b.owner.Op != "" {
+		lines = append(lines, "made by "+b.owner.Op)
+	}
+	if b.owner.Cell > 0 {
+		lines = append(lines, "in cell "+b.birth())
+	}
+	return tip(b.label(), lines...)
+}
