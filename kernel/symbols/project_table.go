@@ -6,6 +6,7 @@ import (
 	gradbook_gpu_ "gradbook/gpu"
 	gradbook_session_ "gradbook/session"
 	gradbook_tensor_ "gradbook/tensor"
+	gradbook_viz_ "gradbook/viz"
 	gradbook_viz_display_ "gradbook/viz/display"
 	"reflect"
 )
@@ -42,9 +43,11 @@ var projectTable = map[string]map[string]reflect.Value{
 		"Driver":               reflect.ValueOf((*gradbook_gpu_.Driver)(nil)),
 		"Drivers":              reflect.ValueOf(gradbook_gpu_.Drivers),
 		"DropoutParams":        reflect.ValueOf((*gradbook_gpu_.DropoutParams)(nil)),
+		"Elements":             reflect.ValueOf(gradbook_gpu_.Elements),
 		"ErrClosed":            reflect.ValueOf(&gradbook_gpu_.ErrClosed).Elem(),
 		"ErrDeclined":          reflect.ValueOf(&gradbook_gpu_.ErrDeclined).Elem(),
 		"ErrFreed":             reflect.ValueOf(&gradbook_gpu_.ErrFreed).Elem(),
+		"ErrLost":              reflect.ValueOf(&gradbook_gpu_.ErrLost).Elem(),
 		"ErrOutOfMemory":       reflect.ValueOf(&gradbook_gpu_.ErrOutOfMemory).Elem(),
 		"FillParams":           reflect.ValueOf((*gradbook_gpu_.FillParams)(nil)),
 		"GemmParams":           reflect.ValueOf((*gradbook_gpu_.GemmParams)(nil)),
@@ -167,6 +170,12 @@ var projectTable = map[string]map[string]reflect.Value{
 		"Storages":    reflect.ValueOf(gradbook_session_.Storages),
 		"Use":         reflect.ValueOf(gradbook_session_.Use),
 		"Work":        reflect.ValueOf((*gradbook_session_.Work)(nil)),
+	},
+	"gradbook/viz/viz": {
+		"Curve":        reflect.ValueOf((*gradbook_viz_.Curve)(nil)),
+		"Ledger":       reflect.ValueOf(gradbook_viz_.Ledger),
+		"NewCurve":     reflect.ValueOf(gradbook_viz_.NewCurve),
+		"ResidencyMap": reflect.ValueOf(gradbook_viz_.ResidencyMap),
 	},
 	"gradbook/viz/display/display": {
 		"Any":        reflect.ValueOf(gradbook_viz_display_.Any),
