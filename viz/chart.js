@@ -14,7 +14,17 @@
     });
   const kinds = {
     curve(o) { o.tooltip.valueFormatter = v => v == null ? "-" : Number(v).toPrecision(4); },
-    map(o) { o.tooltip.formatter = p => p.data && p.data.tip || ""; },
+    map(o) {
+      o.tooltip.formatter = p => p.data && p.data.tip || "";
+      for (const s of o.series) {
+        const text = { show: true, color: "#fff", fontSize: 11, lineHeight: 14 };
+        Object.assign(s, {
+          breadcrumb: { show: false }, nodeClick: false,
+          label: { ...text, position: [5, 6], formatter: p => p.name + "\n" + p.data.size },
+          upperLabel: { ...text, height: 18, padding: [0, 5], formatter: p => p.name + "  " + p.data.size },
+        });
+      }
+    },
     bars(o) { o.tooltip.formatter = p => p.data && p.data.tip || ""; },
   };
   window[key].then(echarts => {
@@ -31,7 +41,7 @@
         axisTick: { lineStyle: { color: line } }, splitLine: { lineStyle: { color: line } },
       };
       const theme = {
-        textStyle: { color, fontFamily: getComputedStyle(host).fontFamily }, legend: { textStyle: { color } },
+        textStyle: { color, fontFamily: getComputedStyle(host).fontFamily }, legend: { textStyle: { color } }, title: { textStyle: { color } },
         valueAxis: axis, logAxis: axis, categoryAxis: axis, toolbox: { iconStyle: { borderColor: color } },
       };
       const option = __OPTION__;
@@ -41,8 +51,13 @@
     };
     const watch = new MutationObserver(draw);
     watch.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name"] });
+    const still = [...host.childNodes];
     host.replaceChildren(div);
-    new ResizeObserver(() => chart ? chart.resize() : draw()).observe(div);
-    draw();
+    try {
+      draw();
+      new ResizeObserver(() => chart ? chart.resize() : draw()).observe(div);
+    } catch (error) {
+      host.replaceChildren(...still);
+    }
   }, () => {});
 })();

@@ -166,7 +166,7 @@ func (c *Curve) picture(notes []string) string {
 	s.text((left+curveWidth-right)/2, curveHeight-8, c.xLabel, style{size: 12, anchor: "middle"})
 	c.legend(s, left)
 	for _, line := range c.series {
-		if c.smooth > 0 {
+		if line.smooths(c.smooth) {
 			s.polyline(line.points(line.values, x, y), line.color, 1, "0.35")
 			s.polyline(line.points(average(line.values, c.smooth), x, y), line.color, 2, "1")
 		} else {
@@ -188,6 +188,12 @@ func largest(a, b float64) float64 {
 		return b
 	}
 	return a
+}
+
+// smooths reports whether a moving average tells something: over a few points
+// it would only lag.
+func (s *series) smooths(weight float64) bool {
+	return weight > 0 && float64(len(s.values)) > 2/(1-weight)
 }
 
 // legend names the series above the chart, with the last value of each.
@@ -224,16 +230,16 @@ func (c *Curve) option() map[string]any {
 	yes := opts.Bool(true)
 	line.SetGlobalOptions(
 		charts.WithAnimation(false),
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: c.xLabel, NameLocation: "middle", NameGap: 28, Min: "dataMin", Max: "dataMax"}),
+		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: c.xLabel, NameLocation: "middle", NameGap: 28, Min: "dataMin", Max: "dataMax", SplitLine: &opts.SplitLine{Show: opts.Bool(false)}}),
 		charts.WithYAxisOpts(opts.YAxis{Type: yType, Scale: yes}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: yes, Trigger: "axis"}),
 		charts.WithLegendOpts(opts.Legend{Show: yes, Left: "62", Top: "4", Icon: "roundRect"}),
 		charts.WithGridOpts(opts.Grid{Left: "62", Right: "24", Top: "38", Bottom: "44"}),
 		charts.WithToolboxOpts(opts.Toolbox{Show: yes, Right: "20", Feature: &opts.ToolBoxFeature{
-			DataZoom: &opts.ToolBoxFeatureDataZoom{Show: yes}, Restore: &opts.ToolBoxFeatureRestore{Show: yes}}}),
+			DataZoom: &opts.ToolBoxFeatureDataZoom{Show: yes, Icon: map[string]string{}, Title: map[string]string{"zoom": "zoom", "back": "zoom back"}}}}),
 	)
 	for _, s := range c.series {
-		if c.smooth > 0 {
+		if s.smooths(c.smooth) {
 			line.AddSeries(s.name, s.data(s.values, c.log), lineStyle(s.color, 1, 0.35)...)
 			line.AddSeries(s.name+" smoothed", s.data(average(s.values, c.smooth), c.log), lineStyle(s.color, 2, 1)...)
 		} else {

@@ -14,7 +14,8 @@ import (
 // picture is one thing to show, in the making.
 type picture struct {
 	text   string
-	svg    string
+	svg    string // in the page too
+	still  string // only beside the page, when that needs no picture
 	alt    string
 	width  float64        // of the picture, in pixels
 	height float64        // of the chart that replaces it
@@ -46,8 +47,8 @@ func (p picture) bundle() display.Bundle {
 	}
 	b.WriteString(p.more + "</div>")
 	data := map[string]any{display.MIMEText: p.text, display.MIMEHTML: b.String()}
-	if p.svg != "" {
-		data[display.MIMESVG] = p.svg
+	if still := p.svg + p.still; still != "" {
+		data[display.MIMESVG] = still
 	}
 	return display.Bundle{Data: data}
 }

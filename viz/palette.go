@@ -16,7 +16,7 @@ const (
 	olive  = "#8f7a1f"
 	grey   = "#808080"
 
-	ink = "#767676" // text and axes of a still picture, which knows no theme
+	ink = "#7a7a7a" // text and axes of a still picture, which knows no theme
 
 	faint = "0.22" // opacity of grid lines and frames over ink
 )

@@ -165,9 +165,11 @@ func deviceName(i gpu.Info) string {
 	return name
 }
 
-func (o *ownership) title() string {
+func (o *ownership) title() string { return deviceName(o.snap.Info) + ": " + o.sum() }
+
+func (o *ownership) sum() string {
 	s := o.snap
-	t := fmt.Sprintf("%s: %s in use + %s pool = %s held", deviceName(s.Info), size(s.InUse), size(s.PoolBytes), size(s.Held))
+	t := fmt.Sprintf("%s in use + %s pool = %s held", size(s.InUse), size(s.PoolBytes), size(s.Held))
 	if s.Info.MemoryBytes > 0 {
 		t += " of " + size(s.Info.MemoryBytes)
 	}

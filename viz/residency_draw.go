@@ -16,7 +16,14 @@ const (
 	mapWidth   = 720.0
 	panelGap   = 16.0
 	panelWidth = (mapWidth - panelGap) / 2
-	panelHigh  = 210.0
+	panelHigh  = 220.0
+	titleHigh  = 24.0
+	headHigh   = 22.0 // a panel's title
+	mapNote    = 22.0
+	mapHigh    = titleHigh + headHigh + panelHigh + mapNote
+
+	striped    = "striped: the same bytes in both memories"
+	scaled     = "area is bytes, within one memory"
 	drawnBoxes = 60 // of a panel: smaller owners share one box
 )
 
@@ -125,27 +132,28 @@ func (p *panel) groups() []group {
 }
 
 func mapPicture(books []ownership) (string, float64) {
-	const title, heading, legend = 24, 22, 40
-	each := title + heading + panelHigh + 20.0
-	s := newSVG(mapWidth, each*float64(len(books))+legend)
+	const legend = 40
+	s := newSVG(mapWidth, mapHigh*float64(len(books))+legend)
 	s.body.WriteString(`<defs><pattern id="both" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="3" height="8" fill="#fff" fill-opacity="0.28"/></pattern></defs>`)
 	var roles []gpu.Role
 	for i := range books {
 		o := &books[i]
-		y := float64(i) * each
-		s.text(0, y+15, clip(o.title(), 13, mapWidth), style{size: 13, weight: "600"})
+		y := float64(i) * mapHigh
+		sum := o.sum()
+		s.text(0, y+15, clip(deviceName(o.snap.Info), 13.5, mapWidth-textWidth(sum, 12)), style{size: 13, weight: "600"})
+		s.text(mapWidth, y+15, sum, style{size: 12, anchor: "end"})
 		panels := o.panels()
 		for j, p := range panels {
-			b := box{0, y + title + heading, mapWidth, panelHigh}
+			b := box{0, y + titleHigh + headHigh, mapWidth, panelHigh}
 			if len(panels) == 2 {
 				b.w = panelWidth
 				b.x = float64(j) * (panelWidth + panelGap)
 			}
-			s.text(b.x, y+title+14, p.title+": "+size(p.total), style{size: 12})
+			s.text(b.x, y+titleHigh+14, p.title+": "+size(p.total), style{size: 12})
 			s.panel(p, b)
 		}
 		if len(panels) == 0 {
-			s.text(0, y+title+14, "nothing is held", style{size: 12})
+			s.text(0, y+titleHigh+14, "nothing is held", style{size: 12})
 		}
 		for _, r := range o.rolesInUse() {
 			if !slices.Contains(roles, r) {
@@ -194,7 +202,7 @@ func (s *svg) tile(p panel, bl block, b box) {
 	if b.h < 16 {
 		return
 	}
-	if name := clip(bl.label(), 11, b.w-10); name != "" {
+	if name := clipPath(bl.label(), 11, b.w-10); name != "" {
 		s.text(b.x+5, b.y+14, name, style{size: 11, color: text})
 		if bytes := size(p.bytes(bl)); b.h >= 30 && textWidth(bytes, 11) <= b.w-10 {
 			s.text(b.x+5, b.y+27, bytes, style{size: 11, color: text})
@@ -214,14 +222,14 @@ func (s *svg) mapLegend(roles []gpu.Role, y float64) {
 		key(fmt.Sprint(r), func(x, y float64) { s.rect(x, y, 12, 12, `rx="2" fill="`+tileColors[r]+`"`) })
 	}
 	x, y = 0, y+18
-	key("striped: the same bytes in both memories", func(x, y float64) {
+	key(striped, func(x, y float64) {
 		s.rect(x, y, 12, 12, `rx="2" fill="`+tileColors[gpu.Temporary]+`"`)
 		s.rect(x, y, 12, 12, `rx="2" fill="url(#both)"`)
 	})
 	key("dashed: pool, free for reuse", func(x, y float64) {
 		s.rect(x+0.5, y+0.5, 11, 11, `rx="2" fill="none" stroke="`+ink+`" stroke-dasharray="3 2"`)
 	})
-	key("area is bytes, within one memory", func(x, y float64) {})
+	s.text(x, y+10, scaled, style{size: 11})
 }
 
 // node is a box of the interactive map.
@@ -229,6 +237,7 @@ type node struct {
 	Name     string         `json:"name"`
 	Value    int64          `json:"value"`
 	Tip      string         `json:"tip"`
+	Size     string         `json:"size"`
 	Style    map[string]any `json:"itemStyle"`
 	Children []node         `json:"children,omitempty"`
 }
@@ -236,26 +245,35 @@ type node struct {
 func mapOption(books []ownership) map[string]any {
 	chart := charts.NewTreeMap()
 	chart.SetGlobalOptions(charts.WithAnimation(false), charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true)}), charts.WithLegendOpts(opts.Legend{Show: opts.Bool(false)}))
-	share := 100.0 / float64(len(books))
+	var titles []map[string]any
+	write := func(text, side, at string, top, size float64) {
+		titles = append(titles, map[string]any{"text": text, side: at, "top": top, "padding": 0,
+			"textStyle": map[string]any{"fontSize": size, "fontWeight": "normal"}})
+	}
 	for i := range books {
-		panels := books[i].panels()
+		o := &books[i]
+		y := float64(i) * mapHigh
+		write(deviceName(o.snap.Info), "left", "0", y+3, 13)
+		write(o.sum(), "right", "0", y+4, 12)
+		panels := o.panels()
 		for j, p := range panels {
 			left, right := "0", "0"
 			if len(panels) == 2 {
 				left, right = []string{"0", "51%"}[j], []string{"51%", "0"}[j]
 			}
-			chart.AddSeries(p.title+": "+size(p.total), nil, charts.WithTreeMapOpts(opts.TreeMapChart{
-				Roam: opts.Bool(false), Left: left, Right: right, Top: fmt.Sprintf("%.1f%%", float64(i)*share), Bottom: fmt.Sprintf("%.1f%%", 100-float64(i+1)*share+1),
-				Label:      &opts.Label{Show: opts.Bool(true), Color: "#fff", FontSize: 11},
-				UpperLabel: &opts.UpperLabel{Show: opts.Bool(true), Color: "#fff", FontSize: 11},
-				Levels:     &[]opts.TreeMapLevel{{UpperLabel: &opts.UpperLabel{Show: opts.Bool(false)}}, {}, {}},
+			write(p.title+": "+size(p.total), "left", left, y+titleHigh+3, 12)
+			chart.AddSeries(p.title, nil, charts.WithTreeMapOpts(opts.TreeMapChart{
+				Roam: opts.Bool(false), Left: left, Right: right, Top: num(y + titleHigh + headHigh), Bottom: num(mapHigh*float64(len(books)-1-i) + mapNote),
+				Levels: &[]opts.TreeMapLevel{{UpperLabel: &opts.UpperLabel{Show: opts.Bool(false)}}, {}, {}},
 			}))
-			series := &chart.MultiSeries[len(chart.MultiSeries)-1]
-			series.Data = p.nodes()
+			chart.MultiSeries[len(chart.MultiSeries)-1].Data = p.nodes()
 		}
 	}
+	write(striped+"; "+scaled, "left", "0", mapHigh*float64(len(books))-mapNote+6, 11)
 	chart.Validate()
-	return chart.JSON()
+	option := chart.JSON()
+	option["title"] = titles
+	return option
 }
 
 func (p panel) nodes() []node {
@@ -263,15 +281,15 @@ func (p panel) nodes() []node {
 	for _, g := range p.groups() {
 		style := map[string]any{"color": tileColors[g.role], "borderColor": tileColors[g.role], "gapWidth": 1}
 		if g.unused {
-			style = map[string]any{"color": "rgba(128,128,128,0.35)", "borderColor": grey}
+			style = map[string]any{"color": "#6b6b6b", "borderColor": grey, "opacity": 0.5}
 		}
-		n := node{Name: g.label, Value: g.bytes, Style: style, Tip: tip(g.label, size(g.bytes), p.title)}
+		n := node{Name: g.label, Value: g.bytes, Style: style, Tip: tip(g.label, size(g.bytes), p.title), Size: size(g.bytes)}
 		for _, b := range g.blocks {
 			s := map[string]any{"color": style["color"]}
 			if b.both() {
 				s["decal"] = map[string]any{"symbol": "rect", "color": "rgba(255,255,255,0.28)", "dashArrayX": []int{1, 0}, "dashArrayY": []int{3, 5}, "rotation": 0.785}
 			}
-			n.Children = append(n.Children, node{Name: b.label(), Value: p.bytes(b), Style: s, Tip: b.tip(p)})
+			n.Children = append(n.Children, node{Name: b.label(), Value: p.bytes(b), Style: s, Tip: b.tip(p), Size: size(p.bytes(b))})
 		}
 		out = append(out, n)
 	}

@@ -89,11 +89,11 @@ func textWidth(text string, size float64) float64 {
 	for _, r := range text {
 		switch {
 		case strings.ContainsRune("iljtfr.,:;|!'[]() ", r):
-			w += 0.34
+			w += 0.37
 		case r >= 'A' && r <= 'Z' || strings.ContainsRune("mwMW%", r):
-			w += 0.72
+			w += 0.75
 		default:
-			w += 0.56
+			w += 0.61
 		}
 	}
 	return w * size
@@ -107,6 +107,21 @@ func clip(text string, size, width float64) string {
 	rs := []rune(text)
 	for n := len(rs) - 1; n >= 2; n-- {
 		if t := string(rs[:n]) + "…"; textWidth(t, size) <= width {
+			return t
+		}
+	}
+	return ""
+}
+
+// clipPath shortens a path such as model.layers[0].W from its start: its end
+// tells more.
+func clipPath(text string, size, width float64) string {
+	if textWidth(text, size) <= width {
+		return text
+	}
+	rs := []rune(text)
+	for n := 1; n <= len(rs)-2; n++ {
+		if t := "…" + string(rs[n:]); textWidth(t, size) <= width {
 			return t
 		}
 	}

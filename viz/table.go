@@ -67,11 +67,13 @@ func (t *table) HTML() string {
 	row := func(tag, rule string, cells []string) {
 		b.WriteString("<tr>")
 		for i, c := range cells {
-			align := "left"
+			align, wrap := "left", "white-space:nowrap"
 			if right[i] {
 				align = "right"
+			} else if i == len(cells)-1 {
+				wrap = "min-width:12em"
 			}
-			fmt.Fprintf(&b, `<%s style="text-align:%s;padding:2px 10px;white-space:nowrap;%s">%s</%s>`, tag, align, rule, html.EscapeString(c), tag)
+			fmt.Fprintf(&b, `<%s style="text-align:%s;padding:2px 10px;%s;%s">%s</%s>`, tag, align, wrap, rule, html.EscapeString(c), tag)
 		}
 		b.WriteString("</tr>")
 	}
