@@ -1,0 +1,194 @@
+package kernels
+
+import (
+	"fmt"
+
+	"gradbook/gpu"
+)
+
+// A tile is a form of src/gemm.slang.
+type tile struct {
+	name       string
+	bm, bn, bk int
+	qm, qn     int
+	vector     bool
+	code       *Code
+}
+
+func newTile(name string, bm, bn, bk, qm, qn int, vector bool) tile {
+	t := tile{name, bm, bn, bk, qm, qn, vector, nil}
+	t.code = entry(name, name, bm/(4*qm)*bn/(4*qn), 4, GemmPass{})
+	return t
+}
+
+var (
+	large     = newTile("gemm_large", 128, 128, 8, 2, 2, true)
+	medium    = newTile("gemm_medium", 64, 64, 16, 1, 1, true)
+	mediumAny = newTile("gemm_medium_any", 64, 64, 16, 1, 1, false)
+	small     = newTile("gemm_small", 32, 32, 16, 1, 1, false)
+)
+
+func gemmModule(t *tile) Module {
+	v := 0
+	if t.vector {
+		v = 1
+	}
+	return Module{t.name, "gemm", []string{
+		"ENTRY=" + t.name,
+		fmt.Sprint("BM=", t.bm), fmt.Sprint("BN=", t.bn), fmt.Sprint("BK=", t.bk),
+		fmt.Sprint("QM=", t.qm), fmt.Sprint("QN=", t.qn), fmt.Sprint("VECTOR=", v),
+	}, floats}
+}
+
+// sharedBytes is the shared memory of a group: src/gemm.slang's two tiles,
+// twice.
+func (t *tile) sharedBytes(d gpu.DType) int {
+	return 2 * t.bk * (t.bm/4 + 1 + t.bn/4 + 1) * 4 * int(d.Size())
+}
+
+func (t *tile) across(g *GemmPass) (x, y int64) {
+	return (int64(g.N) + int64(t.bn) - 1) / int64(t.bn), (int64(g.M) + int64(t.bm) - 1) / int64(t.bm)
+}
+
+// Ends of a product: as in src/gemm_end.slang.
+const (
+	endGemm = iota
+	endLinear
+	endParamBwd
+)
+
+func (p *Plan) makeGemm(q *gpu.GemmParams, addrs []uint64, d Device) error {
+	p.gemm[0] = GemmPass{Alpha: q.Alpha, Beta: q.Beta, TransA: q.TransA, TransB: q.TransB,
+		M: q.M, N: q.N, K: q.K, LDA: q.LDA, LDB: q.LDB, LDC: q.LDC, Batch: q.Batch,
+		StrideA: q.StrideA, StrideB: q.StrideB, StrideC: q.StrideC, End: endGemm}
+	return p.product(d, addrs[0], addrs[1], addrs[2], addrs[2])
+}
+
+func (p *Plan) makeLinear(q *gpu.LinearParams, addrs []uint64, d Device) error {
+	p.gemm[0] = GemmPass{TransB: 1, M: q.Rows, N: q.Out, K: q.In, LDA: q.In, LDB: q.In, LDC: q.Out,
+		Batch: 1, End: endLinear, Act: q.Act}
+	err := p.product(d, addrs[0], addrs[1], addrs[3], addrs[2])
+	if err == nil && p.N > 0 && q.Act != gpu.Identity && q.Act != gpu.ReLU {
+		g := &p.gemm[0]
+		n := int64(g.M) * int64(g.N)
+		p.add(gemmActivate, g.Act, line(n, groupThreads*each), g, addrs[0], addrs[1], addrs[3], addrs[2])
+	}
+	return err
+}
+
+// wideParams is the number of weights from which linear_param_bwd is a gemm and
+// a sum of rows.
+const wideParams = 1 << 62
+
+func (p *Plan) makeLinearParamBwd(q *gpu.LinearParamBwdParams, addrs []uint64, d Device) error {
+	g := &p.gemm[0]
+	*g = GemmPass{TransA: 1, M: q.Out, N: q.In, K: q.Rows, LDA: q.Out, LDB: q.In, LDC: q.In,
+		Batch: 1, End: endParamBwd}
+	if int64(q.Out)*int64(q.In) < wideParams || d.Processor {
+		return p.product(d, addrs[0], addrs[1], addrs[2], addrs[3])
+	}
+	g.End, g.Alpha = endGemm, 1
+	if err := p.product(d, addrs[0], addrs[1], addrs[2], addrs[2]); err != nil {
+		return err
+	}
+	sum := &p.reduce[0]
+	*sum = ReducePass{1, gpu.ReduceSum, 1, q.Rows, q.Out, q.Rows, 1}
+	p.addReduce(sum, addrs[0], addrs[3])
+	return nil
+}
+
+// product adds the steps of p.gemm[0].
+func (p *Plan) product(d Device, a, b, c, bias uint64) error {
+	g := &p.gemm[0]
+	if g.M == 0 || g.N == 0 || g.Batch == 0 {
+		return nil
+	}
+	if !g.indexable() {
+		return gpu.ErrDeclined
+	}
+	g.Splits, g.Chunk = 1, g.K
+	if d.Processor {
+		blocks := (int64(g.M) + 7) / 8 * ((int64(g.N) + 7) / 8)
+		if blocks/64 >= 65535 || g.Batch > 65535 {
+			return gpu.ErrDeclined
+		}
+		p.add(gemmPlain, NoOp, [3]uint32{uint32((blocks + 63) / 64), 1, g.Batch}, g, a, b, c, bias)
+		return nil
+	}
+	t := p.tileFor(g, d, a|b|c)
+	x, y := t.across(g)
+	g.Splits, g.Chunk = split(g, t, x*y*int64(g.Batch))
+	z := int64(g.Batch) * int64(g.Splits)
+	if x > 65535 || y > 65535 || z > 65535 {
+		return gpu.ErrDeclined
+	}
+	grid := [3]uint32{uint32(x), uint32(y), uint32(z)}
+	if g.Splits == 1 {
+		p.add(t.code, NoOp, grid, g, a, b, c, bias)
+		return nil
+	}
+	rows := int64(0)
+	if g.End == endParamBwd {
+		rows = int64(g.M)
+	}
+	outputs := int64(g.Batch)*int64(g.M)*int64(g.N) + rows
+	p.Scratch = outputs * int64(g.Splits) * p.dtype.Size()
+	p.gemm[1] = *g
+	p.add(t.code, NoOp, grid, g, a, b, scratchAddr, bias)
+	p.add(gemmSum, NoOp, line(outputs, groupThreads), &p.gemm[1], scratchAddr, b, c, bias)
+	return nil
+}
+
+// indexable reports whether every matrix of one product lies within the reach of
+// 32-bit offsets; the batch's steps are added to 64-bit addresses.
+func (g *GemmPass) indexable() bool {
+	rowsA, rowsB := int64(g.M), int64(g.K)
+	if g.TransA != 0 {
+		rowsA = int64(g.K)
+	}
+	if g.TransB != 0 {
+		rowsB = int64(g.N)
+	}
+	n := int64(max(g.Batch, 1) - 1)
+	return rowsA*int64(g.LDA)+n*int64(g.StrideA) <= maxCount &&
+		rowsB*int64(g.LDB)+n*int64(g.StrideB) <= maxCount &&
+		int64(g.M)*int64(g.LDC)+n*int64(g.StrideC) <= maxCount
+}
+
+// groupsWanted is how many groups keep a large GPU busy; a constant, so that the
+// order of summation does not depend on the device.
+const groupsWanted = 128
+
+// leastChunk is the smallest part of K worth a group of its own.
+const leastChunk = 64
+
+// tileFor chooses the tile by shape. addrs are the addresses, or-ed together.
+func (p *Plan) tileFor(g *GemmPass, d Device, addrs uint64) *tile {
+	fits := func(t *tile) bool { return t.sharedBytes(p.dtype) <= d.SharedBytes }
+	vector := addrs%(4*uint64(p.dtype.Size())) == 0 &&
+		(g.LDA|g.LDB|g.LDC|g.StrideA|g.StrideB|g.StrideC|g.N)%4 == 0 &&
+		(g.TransA != 0 && g.M%4 == 0 || g.TransA == 0 && g.K%4 == 0) &&
+		(g.TransB == 0 || g.K%4 == 0)
+	if x, y := large.across(g); vector && x*y*int64(g.Batch) >= groupsWanted/2 && fits(&large) {
+		return &large
+	}
+	if g.M <= 32 || g.N <= 32 || !fits(&medium) {
+		return &small
+	}
+	if vector {
+		return &medium
+	}
+	return &mediumAny
+}
+
+// split divides K where there are too few tiles to fill a GPU.
+func split(g *GemmPass, t *tile, tiles int64) (splits, chunk uint32) {
+	want := uint32(groupsWanted / tiles)
+	if want < 2 || g.K < 2*leastChunk {
+		return 1, g.K
+	}
+	splits = min(want, g.K/leastChunk)
+	bk := uint32(t.bk)
+	chunk = ((g.K+splits-1)/splits + bk - 1) / bk * bk
+	return (g.K + chunk - 1) / chunk, chunk
+}
