@@ -47,6 +47,8 @@ type Backend interface {
 
 // Recording is a list of launches that a backend runs as one submission.
 type Recording interface {
+	// Replay starts the launches, as Launch does. After an error none of them
+	// has run.
 	Replay() error
 	Close()
 }

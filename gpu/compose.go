@@ -50,13 +50,13 @@ func (c *Composer) Temp(t DType, n uint32) Span {
 // Launch starts a primitive.
 func (c *Composer) Launch(k Kernel, t DType, params any, args ...Span) {
 	if c.err == nil {
-		c.err = c.d.launch(Launch{Kernel: k, DType: t, Args: args, Params: params})
+		c.err = c.d.primitive(Launch{Kernel: k, DType: t, Args: args, Params: params})
 	}
 }
 
 func (c *Composer) release() {
 	for _, b := range c.temps {
-		c.d.pool.put(b)
+		c.d.give(b)
 	}
 	c.temps = nil
 }

@@ -3,10 +3,10 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Device is a backend with the books that are the same for every backend. It
@@ -17,27 +17,35 @@ type Device struct {
 	backend Backend
 	info    Info
 
-	entries map[uint64]*entry
-	lastID  uint64
-	clock   uint64 // counts launches and transfers, orders last uses
-	inUse   int64
-	dead    deadQueue
-	pool    pool
-	count   Counters
-	cell    int
-	closed  bool
+	entries    map[uint64]*entry
+	recordings map[uint64]*recording
+	lastID     uint64
+	clock      uint64 // counts launches and transfers, orders last uses
+	dead       deadQueue
+	cell       int
+	closed     bool
 
+	pool     pool
+	inUse    int64 // bytes of buffers outside the pool
+	pins     map[Buffer]*pin
 	pressure pressure
-	fallback *fallback
-	random   generator
+	count    Counters
+
+	fallback  *fallback
+	random    generator
+	recorder  *recorder // while Record runs
+	observers []*observer
 
 	stop   atomic.Bool
-	shield int // > 0: interrupts wait
+	shield int   // > 0: interrupts wait, failed launches are tried again
+	fault  error // first failure that a second try got past
+
+	spans [MaxArgs]Span // Run's argument list
 }
 
 // New makes a device of a backend, which it owns from then on.
 func New(b Backend) *Device {
-	d := &Device{backend: b, info: b.Info(), entries: map[uint64]*entry{}}
+	d := &Device{backend: b, info: b.Info(), entries: map[uint64]*entry{}, recordings: map[uint64]*recording{}, pins: map[Buffer]*pin{}}
 	d.pool.init()
 	d.pressure.init()
 	return d
@@ -62,8 +70,8 @@ func (d *Device) SetCell(n int) {
 
 // Run launches a kernel on views of storages of this device: brings what it
 // reads to the device, makes room for what it writes, and books the result. A
-// fused kernel that the backend declines runs as its composition. On error
-// nothing that the caller can see has changed.
+// fused kernel that the backend declines runs as its composition. On error no
+// content that the caller can see has changed.
 func (d *Device) Run(k Kernel, t DType, params any, args ...View) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,136 +83,188 @@ func (d *Device) Run(k Kernel, t DType, params any, args ...View) error {
 		return &InterruptedError{k}
 	}
 	info := &Kernels[k]
-	if err := check(info, t, args); err != nil {
+	access, err := d.check(info, t, params, args)
+	if err != nil {
 		return err
 	}
-	l := Launch{Kernel: k, DType: t, Params: params, Args: make([]Span, len(args))}
-	overwrites := info.Overwrites != nil && info.Overwrites(params)
+	// What this launch uses is not spilled to make room for it.
 	d.clock++
-	for i, v := range args {
-		if err := d.usable(v.Storage.e); err != nil {
-			return fmt.Errorf("%s: argument %s: %w", k, info.Args[i].Name, err)
-		}
-		// Marked before any allocation: what this launch uses is not spilled
-		// for it.
+	for _, v := range args {
 		v.Storage.e.lastUse = d.clock
 	}
+	l := Launch{Kernel: k, DType: t, Params: params, Args: d.spans[:len(args)]}
 	for i, v := range args {
-		acc := info.Args[i].Access
-		if acc == InOut && overwrites {
-			acc = Out
-		}
-		if err := d.ready(v, acc); err != nil {
+		if err := d.ready(v, access[i]); err != nil {
 			return fmt.Errorf("%s: argument %s: %w", k, info.Args[i].Name, err)
 		}
 		l.Args[i] = Span{v.Storage.e.buf, v.Offset, v.Bytes}
 	}
-	if err := d.launchOrCompose(l); err != nil {
+	if err := d.launchOrCompose(l, args); err != nil {
 		return err
 	}
 	for i, v := range args {
-		if info.Args[i].Access != In {
+		if d.recorder != nil {
+			d.recorder.uses(v, access[i])
+		}
+		if access[i] != In {
 			d.move(v.Storage.e, OnDevice)
 		}
 	}
 	return nil
 }
 
-func check(info *KernelInfo, t DType, args []View) error {
+// check refuses launches that would reach outside their arguments, and says
+// how each argument is accessed with these params.
+func (d *Device) check(info *KernelInfo, t DType, params any, args []View) (access [MaxArgs]Access, err error) {
 	if len(args) != len(info.Args) {
-		return fmt.Errorf("gpu: %s takes %d arguments, got %d", info.Name, len(info.Args), len(args))
+		return access, fmt.Errorf("gpu: %s takes %d arguments, got %d", info.Name, len(info.Args), len(args))
 	}
-	ok := false
+	known := false
 	for _, u := range info.DTypes {
-		ok = ok || u == t
+		known = known || u == t
 	}
-	if !ok {
-		return fmt.Errorf("gpu: %s does not exist for %s", info.Name, t)
+	if !known {
+		return access, fmt.Errorf("gpu: %s does not exist for %s", info.Name, t)
 	}
+	if got := reflect.TypeOf(params); got != blocks[info.ID].typ {
+		return access, fmt.Errorf("gpu: %s: params are %v, want %v", info.Name, got, blocks[info.ID].typ)
+	}
+	if p, ok := params.(*CastParams); ok && DType(p.From) > Int32 {
+		return access, fmt.Errorf("gpu: cast: from %s", DType(p.From))
+	}
+	overwrites := info.Overwrites != nil && info.Overwrites(params)
+	elements := Elements(info.ID, params)
 	for i, v := range args {
-		if v.Offset < 0 || v.Bytes < 0 || v.Offset+v.Bytes > v.Storage.e.bytes {
-			return fmt.Errorf("gpu: %s: argument %s: bytes %d to %d of a storage of %d", info.Name, info.Args[i].Name, v.Offset, v.Offset+v.Bytes, v.Storage.e.bytes)
+		arg := &info.Args[i]
+		if v.Storage == nil {
+			return access, fmt.Errorf("gpu: %s: argument %s: no storage", info.Name, arg.Name)
+		}
+		e := v.Storage.e
+		if err := d.usable(e); err != nil {
+			return access, fmt.Errorf("%s: argument %s: %w", info.Name, arg.Name, err)
+		}
+		if v.Offset < 0 || v.Bytes < 0 || v.Offset+v.Bytes > e.bytes {
+			return access, fmt.Errorf("gpu: %s: argument %s: bytes %d to %d of a storage of %d", info.Name, arg.Name, v.Offset, v.Offset+v.Bytes, e.bytes)
+		}
+		touched := elements[i] * info.size(i, t, params)
+		access[i] = arg.Access
+		switch {
+		case touched < 0:
+			return access, fmt.Errorf("gpu: %s: argument %s: the strides reach before its view, or the sizes contradict each other: %+v", info.Name, arg.Name, params)
+		case touched > v.Bytes:
+			return access, fmt.Errorf("gpu: %s: argument %s: the launch reaches %d bytes of a view of %d", info.Name, arg.Name, touched, v.Bytes)
+		case arg.Access == Out && touched < v.Bytes:
+			return access, fmt.Errorf("gpu: %s: argument %s: the launch writes %d bytes of a view of %d", info.Name, arg.Name, touched, v.Bytes)
+		case arg.Access == InOut && overwrites && touched == v.Bytes:
+			access[i] = Out
 		}
 		for j, w := range args[:i] {
-			if v.Storage.e == w.Storage.e && (info.Args[i].Access != In || info.Args[j].Access != In) {
-				return fmt.Errorf("gpu: %s: arguments %s and %s share a storage that it writes", info.Name, info.Args[j].Name, info.Args[i].Name)
+			if e == w.Storage.e && (arg.Access != In || info.Args[j].Access != In) {
+				return access, fmt.Errorf("gpu: %s: arguments %s and %s share a storage that it writes", info.Name, info.Args[j].Name, arg.Name)
 			}
 		}
 	}
-	return nil
+	return access, nil
+}
+
+// keeps reports that an access leaves or uses some of a storage's content.
+func (v View) keeps(acc Access) bool {
+	e := v.Storage.e
+	whole := v.Offset == 0 && v.Bytes == e.bytes
+	return acc != Out || (!whole && e.state != None)
 }
 
 // ready puts a view's storage into the state that an access needs.
 func (d *Device) ready(v View, acc Access) error {
 	e := v.Storage.e
-	whole := v.Offset == 0 && v.Bytes == e.bytes
-	needs := acc != Out || (!whole && e.state != None)
-	if acc != Out && e.state == None {
+	if acc != Out && e.state == None && e.bytes > 0 {
 		return fmt.Errorf("nothing was written to it yet (%s)", e.owner)
 	}
 	if e.buf == nil {
+		d.feel(grain(e.bytes))
 		b, err := d.take(e.bytes)
 		if err != nil {
 			return err
 		}
 		e.buf = b
-		d.used(b.Bytes())
 	}
-	if needs && e.state == OnHost {
-		if err := d.upload(Span{e.buf, 0, e.bytes}, e.host); err != nil {
-			return err
-		}
-		d.move(e, Both)
+	if v.keeps(acc) && e.state == OnHost {
+		return d.bring(e)
 	}
 	return nil
 }
 
-func (d *Device) launchOrCompose(l Launch) error {
-	err := d.launch(l)
-	if !errors.Is(err, ErrDeclined) {
+// bring uploads a storage that is only on the host, to a buffer that it has.
+func (d *Device) bring(e *entry) error {
+	if d.recorder != nil && e.id > d.recorder.born {
+		return d.recorder.refuse("%s is made from host data", e.owner)
+	}
+	if err := d.upload(Span{e.buf, 0, e.bytes}, e.host); err != nil {
 		return err
 	}
-	info := &Kernels[l.Kernel]
-	if info.Generic == nil {
-		if d.fallback != nil {
-			return d.fallback.run(d, l)
-		}
-		return &UnsupportedError{l.Kernel, l.DType, d.info.Backend}
-	}
-	c := &Composer{d: d}
-	defer c.release()
-	info.Generic(c, l)
-	if c.err == nil {
-		d.count.Declines++
-	}
-	return c.err
+	d.move(e, Both)
+	return nil
 }
 
-// launch hands a launch to the backend and counts it.
+// launch hands a launch to the backend and counts it. One that writes nothing
+// is done without.
 func (d *Device) launch(l Launch) error {
-	err := d.backend.Launch(l)
-	if err == nil {
-		d.count.Launches[l.Kernel]++
+	if l.empty() {
 		return nil
 	}
-	if errors.Is(err, ErrDeclined) {
-		return ErrDeclined
+	err := d.backend.Launch(l)
+	if err != nil && !errors.Is(err, ErrDeclined) && d.shield > 0 {
+		d.noteFault(&LaunchError{l.Kernel, l.DType, err})
+		err = d.backend.Launch(l)
 	}
-	return &LaunchError{l.Kernel, l.DType, err}
+	if err != nil {
+		if errors.Is(err, ErrDeclined) {
+			return ErrDeclined
+		}
+		return &LaunchError{l.Kernel, l.DType, err}
+	}
+	d.count.Launches[l.Kernel]++
+	if d.recorder != nil {
+		d.recorder.add(l)
+	}
+	if d.observers != nil {
+		seen := l // only then on the heap
+		d.emit(Event{Kind: Launched, Launch: &seen})
+	}
+	return nil
 }
 
+func (l *Launch) empty() bool {
+	for i, a := range Kernels[l.Kernel].Args {
+		if a.Access != In && l.Args[i].Bytes > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// upload fills a span.
 func (d *Device) upload(dst Span, src []byte) error {
 	if len(src) == 0 {
 		return nil
 	}
-	if err := d.backend.Upload(dst, src); err != nil {
+	err := d.backend.Upload(dst, src)
+	if err != nil && d.shield > 0 {
+		d.noteFault(err)
+		err = d.backend.Upload(dst, src)
+	}
+	if err != nil {
 		return fmt.Errorf("upload of %v: %w", Bytes(len(src)), err)
 	}
 	d.count.Uploads++
 	d.count.BytesUp += int64(len(src))
+	if d.observers != nil {
+		d.emit(Event{Kind: Uploaded, Span: dst})
+	}
 	return nil
 }
 
+// download waits for the device.
 func (d *Device) download(dst []byte, src Span) error {
 	if len(dst) == 0 {
 		return nil
@@ -215,83 +275,14 @@ func (d *Device) download(dst []byte, src Span) error {
 	d.count.Downloads++
 	d.count.Reads++
 	d.count.BytesDown += int64(len(dst))
+	if d.observers != nil {
+		d.emit(Event{Kind: Downloaded, Span: src})
+	}
 	return nil
 }
 
-// Sync waits until everything launched has run.
-func (d *Device) Sync() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return ErrClosed
+func (d *Device) noteFault(err error) {
+	if d.fault == nil {
+		d.fault = err
 	}
-	d.count.Reads++
-	return d.backend.Sync()
-}
-
-// Interrupt makes every Run fail with an InterruptedError until Resume.
-func (d *Device) Interrupt() { d.stop.Store(true) }
-
-// Resume ends an Interrupt.
-func (d *Device) Resume() { d.stop.Store(false) }
-
-// Interrupted reports whether an Interrupt is in force.
-func (d *Device) Interrupted() bool { return d.stop.Load() }
-
-// Shield runs f with interrupts held back: for work that must be done whole or
-// not at all.
-func (d *Device) Shield(f func()) {
-	d.mu.Lock()
-	d.shield++
-	d.mu.Unlock()
-	defer func() {
-		d.mu.Lock()
-		d.shield--
-		d.mu.Unlock()
-	}()
-	f()
-}
-
-// ResetPeak starts the measurement of PeakBytes anew.
-func (d *Device) ResetPeak() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.drain()
-	d.count.PeakBytes = d.inUse
-}
-
-// Counters returns the totals so far.
-func (d *Device) Counters() Counters {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.count
-}
-
-// Snapshot returns the state of the device.
-func (d *Device) Snapshot() Snapshot {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.drain()
-	s := Snapshot{Info: d.info, Time: time.Now(), InUse: d.inUse, PoolBytes: d.pool.bytes,
-		Held: d.inUse + d.pool.bytes, Counters: d.count, Rows: d.rows()}
-	if !d.closed {
-		s.Backend = d.backend.Stats()
-	}
-	return s
-}
-
-// Close frees every storage and closes the backend. Storages that are still
-// reachable answer ErrClosed.
-func (d *Device) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return nil
-	}
-	for _, e := range d.entries {
-		d.drop(e)
-	}
-	d.pool.trim(d.backend)
-	d.closed = true
-	return d.backend.Close()
 }

@@ -3,7 +3,8 @@ package gpu
 // Elements says how many elements, counted from the first byte of its span, a
 // launch touches in each argument, in the order of the kernel's table row. For
 // an argument that is only written this is its whole content. A negative
-// number means that the parameters reach before the span.
+// number means that the parameters reach before the span, or contradict
+// themselves.
 func Elements(k Kernel, params any) [MaxArgs]int64 {
 	switch p := params.(type) {
 	case *FillParams:
@@ -111,8 +112,11 @@ func product(ns ...uint32) int64 {
 	return p
 }
 
-// reach is one more than the largest index of a strided walk.
+// reach is one more than the largest index of a strided walk over n elements.
 func reach(n, rank uint32, dims *Dims, strides *Strides) int64 {
+	if rank > MaxRank || product(dims[:rank]...) != int64(n) {
+		return -1
+	}
 	if n == 0 {
 		return 0
 	}

@@ -22,3 +22,17 @@ func checkMove(e *entry, to Residency) {
 		fail("content cannot be unwritten")
 	}
 }
+
+// checkBooks panics when the map and the backend disagree.
+func checkBooks(s *Snapshot) {
+	sum := int64(0)
+	for _, r := range s.Rows {
+		sum += r.DeviceBytes
+	}
+	if sum != s.InUse {
+		panic(fmt.Sprintf("gpu: the rows hold %d bytes, the device says %d are in use", sum, s.InUse))
+	}
+	if s.Held != s.Backend.BytesHeld {
+		panic(fmt.Sprintf("gpu: %d bytes held by the books, %d by the backend", s.Held, s.Backend.BytesHeld))
+	}
+}

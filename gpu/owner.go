@@ -17,11 +17,12 @@ const (
 	Activation // kept by the tape for Backward
 	Data
 	Generator // state of a random generator or a step counter
+	Replaying // what a recording keeps for its replays
 	NumRoles
 )
 
 func (r Role) String() string {
-	return [...]string{"temporary", "parameter", "gradient", "optimizer state", "activation", "data", "generator"}[r]
+	return [...]string{"temporary", "parameter", "gradient", "optimizer state", "activation", "data", "generator", "recording"}[r]
 }
 
 // Owner says who holds a storage: the name a cell knows it by, "" if none; the
@@ -86,7 +87,7 @@ type Counters struct {
 	Reuses    int64 // buffers taken from the pool
 	Spills    int64 // device copies dropped for lack of memory
 	Collects  int64 // garbage collections asked for by memory pressure
-	PeakBytes int64 // most device bytes in use at once since ResetPeak
+	PeakBytes int64 // most device bytes in use at once since ResetPeak, temporaries of compositions too
 }
 
 // TotalLaunches is the sum over kernels.
@@ -121,7 +122,7 @@ type Snapshot struct {
 	Info      Info
 	Time      time.Time
 	Rows      []Row // live storages, by ID
-	InUse     int64 // device bytes of live storages
+	InUse     int64 // device bytes of live storages and recordings
 	PoolBytes int64 // device bytes kept for reuse
 	Held      int64 // InUse + PoolBytes: equals the backend's BytesHeld
 	Counters  Counters

@@ -7,6 +7,7 @@ import "sync"
 type pool struct {
 	free  map[int64][]Buffer
 	bytes int64
+	off   bool
 }
 
 // poolGrain is in bytes: a whole number of every device's alignment.
@@ -36,34 +37,90 @@ func (p *pool) put(b Buffer) {
 	p.bytes += size
 }
 
-// trim gives every free buffer back to the backend.
-func (p *pool) trim(b Backend) {
-	for size, l := range p.free {
-		for _, buf := range l {
-			b.Free(buf)
-		}
-		delete(p.free, size)
+// SetReuse says whether freed buffers are kept for reuse, as they are from the
+// start. Without, every allocation is the backend's.
+func (d *Device) SetReuse(on bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pool.off = !on
+	if !on {
+		d.trim()
 	}
-	p.bytes = 0
 }
 
-// deadQueue takes storages from the garbage collector's goroutine, which must
-// not wait for the device.
+// Trim gives the pool's free buffers back to the backend.
+func (d *Device) Trim() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.drain()
+	d.trim()
+}
+
+func (d *Device) trim() {
+	for _, l := range d.pool.free {
+		for _, b := range l {
+			d.free(b)
+		}
+	}
+	clear(d.pool.free)
+	d.pool.bytes = 0
+}
+
+func (d *Device) free(b Buffer) {
+	d.backend.Free(b)
+	if d.observers != nil {
+		d.emit(Event{Kind: Freed, Span: Span{b, 0, b.Bytes()}})
+	}
+}
+
+// give takes a buffer out of use. One that a recording knows stays with the
+// recording.
+func (d *Device) give(b Buffer) {
+	if p := d.pins[b]; p != nil {
+		p.orphan = true
+		return
+	}
+	if d.recorder != nil && d.recorder.touched[b] {
+		d.recorder.pool.put(b)
+		return
+	}
+	d.retire(b)
+}
+
+// retire takes a buffer out of use that no recording knows.
+func (d *Device) retire(b Buffer) {
+	d.inUse -= b.Bytes()
+	if d.pool.off {
+		d.free(b)
+	} else {
+		d.pool.put(b)
+	}
+}
+
+// deadQueue takes what the garbage collector found unreachable, on its
+// goroutine, which must not wait for the device.
 type deadQueue struct {
-	mu   sync.Mutex
-	list []*entry
+	mu         sync.Mutex
+	entries    []*entry
+	recordings []*recording
 }
 
 func (q *deadQueue) push(e *entry) {
 	q.mu.Lock()
-	q.list = append(q.list, e)
+	q.entries = append(q.entries, e)
 	q.mu.Unlock()
 }
 
-func (q *deadQueue) take() []*entry {
+func (q *deadQueue) pushRecording(r *recording) {
+	q.mu.Lock()
+	q.recordings = append(q.recordings, r)
+	q.mu.Unlock()
+}
+
+func (q *deadQueue) take() ([]*entry, []*recording) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := q.list
-	q.list = nil
-	return l
+	es, rs := q.entries, q.recordings
+	q.entries, q.recordings = nil, nil
+	return es, rs
 }

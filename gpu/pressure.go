@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"runtime"
 	"sort"
-	"time"
 )
 
 // pressure makes Go's collector feel device memory: it collects when the
-// device bytes handed out since the last collection pass a budget.
+// device bytes that storages took and did not give back by Free, since the
+// last collection, pass a budget.
 type pressure struct {
-	since int64 // device bytes handed out since the last collection
+	since int64
 	floor int64
 }
 
@@ -21,7 +21,7 @@ const collectFloor = 256 << 20
 
 func (p *pressure) init() { p.floor = collectFloor }
 
-// SetCollectBudget sets the least number of device bytes that are handed out
+// SetCollectBudget sets the least number of device bytes that storages take
 // between two collections. The budget grows to the bytes in use when those are
 // more.
 func (d *Device) SetCollectBudget(bytes int64) {
@@ -30,31 +30,53 @@ func (d *Device) SetCollectBudget(bytes int64) {
 	d.pressure.floor = bytes
 }
 
+// feel books bytes that a storage is about to take.
+func (d *Device) feel(bytes int64) {
+	d.pressure.since += bytes
+	if d.pressure.since > max(d.pressure.floor, d.inUse) {
+		d.collect()
+	}
+}
+
 // take returns a buffer from the pool or the backend. When memory is short it
 // gives back the pool, collects garbage, and spills what the host has a copy
 // of, in this order.
 func (d *Device) take(bytes int64) (Buffer, error) {
 	size := grain(bytes)
-	d.pressure.since += size
-	if d.pressure.since > max(d.pressure.floor, d.inUse) {
-		d.collect()
-	} else {
-		d.drain()
+	d.drain()
+	if d.recorder != nil {
+		if b := d.recorder.pool.get(size); b != nil {
+			d.count.Reuses++
+			return b, nil // in use by the recording all along
+		}
 	}
-	if b := d.pool.get(size); b != nil {
+	b := d.pool.get(size)
+	if b != nil {
 		d.count.Reuses++
-		return b, nil
+	} else {
+		var err error
+		if b, err = d.find(size); err != nil {
+			return nil, err
+		}
+	}
+	d.inUse += size
+	d.count.PeakBytes = max(d.count.PeakBytes, d.inUse)
+	return b, nil
+}
+
+// find gets a buffer out of the backend.
+func (d *Device) find(size int64) (Buffer, error) {
+	if d.info.MemoryBytes > 0 && size > d.info.MemoryBytes {
+		return nil, d.outOfMemory(size) // no relief will help
 	}
 	b, err := d.alloc(size)
 	if err == nil || !errors.Is(err, ErrOutOfMemory) {
 		return b, err
 	}
-	relief := []func() bool{
-		func() bool { had := d.pool.bytes > 0; d.pool.trim(d.backend); return had },
-		func() bool { d.collect(); had := d.pool.bytes > 0; d.pool.trim(d.backend); return had },
-	}
-	for _, r := range relief {
-		if r() {
+	for _, relieve := range []func(){func() {}, d.collect} {
+		relieve()
+		if d.pool.bytes > 0 {
+			d.trim()
 			if b, err := d.alloc(size); err == nil {
 				return b, nil
 			}
@@ -63,7 +85,7 @@ func (d *Device) take(bytes int64) (Buffer, error) {
 	for _, e := range d.spillable() {
 		d.spill(e)
 		d.count.Spills++
-		d.pool.trim(d.backend)
+		d.trim()
 		if b, err := d.alloc(size); err == nil {
 			return b, nil
 		}
@@ -73,6 +95,10 @@ func (d *Device) take(bytes int64) (Buffer, error) {
 
 func (d *Device) alloc(size int64) (Buffer, error) {
 	b, err := d.backend.Alloc(size)
+	if err != nil && !errors.Is(err, ErrOutOfMemory) && d.shield > 0 {
+		d.noteFault(err)
+		b, err = d.backend.Alloc(size)
+	}
 	if err != nil {
 		if errors.Is(err, ErrOutOfMemory) {
 			return nil, err
@@ -80,15 +106,18 @@ func (d *Device) alloc(size int64) (Buffer, error) {
 		return nil, fmt.Errorf("allocation of %v: %w", Bytes(size), err)
 	}
 	d.count.Allocs++
+	if d.observers != nil {
+		d.emit(Event{Kind: Allocated, Span: Span{b, 0, size}})
+	}
 	return b, nil
 }
 
 // spillable lists entries whose host copy can stand in, oldest use first,
-// without those of the current launch.
+// without those of the current launch and those that must stay where they are.
 func (d *Device) spillable() []*entry {
 	var l []*entry
 	for _, e := range d.entries {
-		if e.buf != nil && (e.state == Both || e.state == OnHost) && e.lastUse < d.clock {
+		if e.spillable() && e.lastUse < d.clock && !d.pinned(e.buf) {
 			l = append(l, e)
 		}
 	}
@@ -113,29 +142,17 @@ func (d *Device) Collect() {
 	d.collect()
 }
 
-// collect waits for the cleanups of storages that died: the runtime runs them
-// on a goroutine of its own after the collection. It asks for a collection and
-// for a cleanup of an object that dies in it; when that one has run, so have,
-// nearly always, those queued before it.
+// collect does not wait for the cleanups of storages that died, which the
+// runtime runs when it likes: a weak pointer tells as soon as the collection
+// is done.
 func (d *Device) collect() {
 	d.count.Collects++
 	d.pressure.since = 0
-	done := make(chan struct{})
-	sentinel := new([16]byte)
-	runtime.AddCleanup(sentinel, func(c chan struct{}) { close(c) }, done)
-	sentinel = nil
 	runtime.GC()
-	select {
-	case <-done:
-	case <-time.After(100 * time.Millisecond):
+	for _, e := range d.entries {
+		if e.handle.Value() == nil {
+			d.drop(e)
+		}
 	}
 	d.drain()
-}
-
-// Trim gives the pool's free buffers back to the backend.
-func (d *Device) Trim() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.drain()
-	d.pool.trim(d.backend)
 }

@@ -26,24 +26,31 @@ func (d *Device) move(e *entry, to Residency) {
 	e.state = to
 }
 
+// spillable reports that the host copy can stand in for the device's.
+func (e *entry) spillable() bool {
+	return e.buf != nil && e.holds == 0 && (e.state == Both || e.state == OnHost)
+}
+
+// pinned reports that a recording knows a buffer by its address.
+func (d *Device) pinned(b Buffer) bool {
+	return d.pins[b] != nil || d.recorder != nil && d.recorder.touched[b]
+}
+
 // spill drops a device copy that the host copy can stand in for.
-func (d *Device) spill(e *entry) bool {
-	if e.buf == nil || (e.state != Both && e.state != OnHost) {
-		return false
+func (d *Device) spill(e *entry) {
+	if d.observers != nil {
+		d.emit(Event{Kind: Spilled, Span: Span{e.buf, 0, e.bytes}})
 	}
 	d.release(e)
 	d.move(e, OnHost)
-	return true
 }
 
-// release returns an entry's device buffer to the pool.
+// release gives up an entry's device buffer.
 func (d *Device) release(e *entry) {
-	if e.buf == nil {
-		return
+	if e.buf != nil {
+		d.give(e.buf)
+		e.buf = nil
 	}
-	d.inUse -= e.buf.Bytes()
-	d.pool.put(e.buf)
-	e.buf = nil
 }
 
 // drop ends an entry.
@@ -58,14 +65,13 @@ func (d *Device) drop(e *entry) {
 	delete(d.entries, e.id)
 }
 
-func (d *Device) used(bytes int64) {
-	d.inUse += bytes
-	d.count.PeakBytes = max(d.count.PeakBytes, d.inUse)
-}
-
-// drain drops the storages that Go found unreachable.
+// drain ends what Go found unreachable.
 func (d *Device) drain() {
-	for _, e := range d.dead.take() {
+	entries, recordings := d.dead.take()
+	for _, r := range recordings {
+		d.closeRecording(r)
+	}
+	for _, e := range entries {
 		d.drop(e)
 	}
 }
@@ -79,6 +85,7 @@ func (d *Device) rows() []Row {
 		}
 		rows = append(rows, r)
 	}
+	rows = append(rows, d.recordingRows()...)
 	sort.Slice(rows, func(i, j int) bool { return rows[i].ID < rows[j].ID })
 	return rows
 }

@@ -1,8 +1,10 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
+	"weak"
 )
 
 // Storage is a handle on a run of bytes that may be in host memory, on the
@@ -24,7 +26,9 @@ type entry struct {
 	host    []byte // host copy; nil unless state is OnHost or Both
 	owner   Owner
 	lastUse uint64
+	holds   int // > 0: stays on the device
 	freed   bool
+	handle  weak.Pointer[Storage]
 }
 
 // View is a run of bytes of a storage: an argument of Device.Run.
@@ -92,6 +96,10 @@ func (s *Storage) Free() {
 	d := s.e.dev
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if s.e.buf != nil {
+		// What is given back by hand need not be collected.
+		d.pressure.since = max(0, d.pressure.since-s.e.buf.Bytes())
+	}
 	d.drop(s.e)
 }
 
@@ -118,8 +126,12 @@ func (d *Device) newStorage(size int64, op string, role Role) *Storage {
 	e := &entry{dev: d, id: d.lastID, bytes: size, owner: Owner{Cell: d.cell, Op: op, Role: role}}
 	d.entries[e.id] = e
 	s := &Storage{e}
+	e.handle = weak.Make(s)
 	// The entry must not reach the handle, or the handle would live forever.
 	runtime.AddCleanup(s, d.dead.push, e)
+	if d.recorder != nil && (role == Parameter || role == OptimizerState || role == Generator) {
+		d.recorder.refuse("%s is made", e.owner)
+	}
 	return s
 }
 
@@ -137,9 +149,15 @@ func (s *Storage) Read(dst []byte, offset int64) error {
 	if offset < 0 || offset+int64(len(dst)) > e.bytes {
 		return fmt.Errorf("gpu: read of bytes %d to %d of a storage of %d", offset, offset+int64(len(dst)), e.bytes)
 	}
+	if d.recorder != nil {
+		return d.recorder.refuse("%s is read by the host", e.owner)
+	}
 	switch e.state {
 	case None:
-		return fmt.Errorf("gpu: read of a storage that nothing was written to (%s)", e.owner)
+		if e.bytes > 0 {
+			return fmt.Errorf("gpu: read of a storage that nothing was written to (%s)", e.owner)
+		}
+		return nil
 	case OnHost, Both:
 		copy(dst, e.host[offset:])
 		return nil
@@ -159,9 +177,14 @@ func (s *Storage) Host() ([]byte, error) {
 	if err := d.usable(e); err != nil {
 		return nil, err
 	}
+	if d.recorder != nil {
+		return nil, d.recorder.refuse("%s is read by the host", e.owner)
+	}
 	switch e.state {
 	case None:
-		return nil, fmt.Errorf("gpu: read of a storage that nothing was written to (%s)", e.owner)
+		if e.bytes > 0 {
+			return nil, fmt.Errorf("gpu: read of a storage that nothing was written to (%s)", e.owner)
+		}
 	case OnDevice:
 		host := make([]byte, e.bytes)
 		if err := d.download(host, Span{e.buf, 0, e.bytes}); err != nil {
@@ -186,13 +209,17 @@ func (s *Storage) Write(data []byte) error {
 	if int64(len(data)) != s.e.bytes {
 		return fmt.Errorf("gpu: write of %d bytes to a storage of %d", len(data), s.e.bytes)
 	}
+	if d.recorder != nil {
+		return d.recorder.refuse("%s is written by the host", s.e.owner)
+	}
 	s.e.host = data
 	d.move(s.e, OnHost)
 	return nil
 }
 
 // Evict drops the device copy, after saving it to the host if it is the only
-// one.
+// one. A storage that a recording uses stays where it is, and that is an
+// error.
 func (s *Storage) Evict() error {
 	if _, err := s.Host(); err != nil {
 		return err
@@ -200,6 +227,17 @@ func (s *Storage) Evict() error {
 	d := s.e.dev
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.spill(s.e)
+	defer runtime.KeepAlive(s)
+	e := s.e
+	switch {
+	case e.freed || e.buf == nil:
+		return nil
+	case d.pinned(e.buf):
+		return fmt.Errorf("gpu: %s is part of a recording: close that first", e.owner)
+	case !e.spillable():
+		return errors.New("gpu: " + e.owner.String() + " is in use on the device")
+	}
+	d.release(e)
+	d.move(e, OnHost)
 	return nil
 }

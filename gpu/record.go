@@ -1,0 +1,344 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"sort"
+)
+
+// Recorded is the launches of a function, to be run again. It keeps the
+// buffers that they use, at their addresses, until Close or until Go can no
+// longer reach it.
+type Recorded struct{ r *recording }
+
+// recording is what the device keeps of a Recorded, without reaching it.
+type recording struct {
+	dev      *Device
+	id       uint64
+	owner    Owner
+	launches []Launch
+	counts   [NumKernels]int64
+	inputs   []*Storage // read before they are written, kept alive
+	written  []*entry
+	buffers  []Buffer
+	compiled Recording // nil: launched one by one
+	lastUse  uint64
+	closed   bool
+}
+
+// pin holds a buffer for recordings. An orphan has no storage any more.
+type pin struct {
+	recordings int
+	orphan     bool
+}
+
+// recorder gathers a recording while its function runs.
+type recorder struct {
+	recording
+	born    uint64 // storages with larger IDs are made inside
+	touched map[Buffer]bool
+	seen    map[*entry]bool // in inputs or written
+	wrote   map[*entry]bool
+	pool    pool  // buffers freed inside: reused inside only
+	err     error // what cannot be recorded
+}
+
+// RecordError tells what a function did that a replay cannot repeat.
+type RecordError struct{ What string }
+
+func (e *RecordError) Error() string {
+	return "inside a recorded step " + e.What + ": a replay would not do that again; do it before the step"
+}
+
+// Record runs f and keeps its launches, and those of other goroutines
+// meanwhile, for Replay. What f makes of the device's own data is recorded;
+// what passes through the host is not and is an error: reads and writes,
+// storages made from host data, new parameters, optimizer state and
+// generators. So is an error of f. Nothing is kept then, but what f did is
+// done.
+func (d *Device) Record(f func() error) (*Recorded, error) {
+	if err := d.startRecording(); err != nil {
+		return nil, err
+	}
+	finished := false
+	defer func() {
+		if !finished { // f panicked
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.abandon()
+		}
+	}()
+	err := f()
+	finished = true
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := d.recorder
+	if err == nil {
+		err = r.finish()
+	}
+	if err == nil && len(r.launches) > 0 {
+		r.compiled, err = d.backend.Record(r.launches)
+		if errors.Is(err, ErrDeclined) {
+			r.compiled, err = nil, nil
+		}
+	}
+	if err != nil {
+		d.abandon()
+		return nil, err
+	}
+	return d.keep(), nil
+}
+
+func (d *Device) startRecording() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return ErrClosed
+	}
+	if d.recorder != nil {
+		return errors.New("gpu: a recording inside a recording")
+	}
+	r := &recorder{born: d.lastID, touched: map[Buffer]bool{}, seen: map[*entry]bool{}, wrote: map[*entry]bool{}}
+	r.dev = d
+	r.owner = Owner{Cell: d.cell, Op: "record", Role: Replaying}
+	r.pool.init()
+	d.recorder = r
+	return nil
+}
+
+// refuse notes and returns what cannot be recorded.
+func (r *recorder) refuse(format string, args ...any) error {
+	err := &RecordError{fmt.Sprintf(format, args...)}
+	if r.err == nil {
+		r.err = err
+	}
+	return err
+}
+
+// add keeps a launch of its own.
+func (r *recorder) add(l Launch) {
+	l.Args = append([]Span(nil), l.Args...)
+	params := reflect.New(reflect.TypeOf(l.Params).Elem())
+	params.Elem().Set(reflect.ValueOf(l.Params).Elem())
+	l.Params = params.Interface()
+	r.launches = append(r.launches, l)
+	r.counts[l.Kernel]++
+	for _, a := range l.Args {
+		r.touched[a.Buffer] = true
+	}
+}
+
+// uses notes what a launch does with a storage, before its state moves.
+func (r *recorder) uses(v View, acc Access) {
+	e := v.Storage.e
+	if v.keeps(acc) && !r.seen[e] && e.id <= r.born {
+		r.inputs = append(r.inputs, v.Storage)
+	}
+	r.seen[e] = true
+	if acc != In && !r.wrote[e] {
+		r.wrote[e] = true
+		r.written = append(r.written, e)
+	}
+}
+
+// finish says whether the launches can be repeated.
+func (r *recorder) finish() error {
+	if r.err != nil {
+		return r.err
+	}
+	for _, s := range r.inputs {
+		if s.e.freed {
+			return r.refuse("%s is used and then freed", s.e.owner)
+		}
+	}
+	return nil
+}
+
+// abandon ends a recording of which nothing is kept.
+func (d *Device) abandon() {
+	r := d.recorder
+	d.recorder = nil
+	for _, l := range r.pool.free {
+		for _, b := range l {
+			d.retire(b)
+		}
+	}
+}
+
+// keep ends a recording that can be replayed.
+func (d *Device) keep() *Recorded {
+	rec := d.recorder
+	d.recorder = nil
+	r := &rec.recording
+	d.lastID++
+	r.id = d.lastID
+	r.lastUse = d.clock
+	for b := range rec.touched {
+		r.buffers = append(r.buffers, b)
+		if d.pins[b] == nil {
+			d.pins[b] = &pin{}
+		}
+		d.pins[b].recordings++
+	}
+	for _, l := range rec.pool.free {
+		for _, b := range l {
+			d.pins[b].orphan = true
+		}
+	}
+	d.recordings[r.id] = r
+	handle := &Recorded{r}
+	runtime.AddCleanup(handle, d.dead.pushRecording, r)
+	return handle
+}
+
+// Launches is the number of launches of a replay.
+func (rec *Recorded) Launches() int { return len(rec.r.launches) }
+
+// SetName sets the name that maps show the recording's own buffers under.
+func (rec *Recorded) SetName(name string) {
+	rec.r.dev.mu.Lock()
+	defer rec.r.dev.mu.Unlock()
+	rec.r.owner.Name = name
+}
+
+// Replay runs the launches again, on the same buffers, with the bits that
+// running the function again would give. Storages that were written by the
+// host since are uploaded first. An interrupt acts before the replay or after
+// it; a launch that fails is tried once more, as in Shield.
+func (rec *Recorded) Replay() error {
+	defer runtime.KeepAlive(rec)
+	r := rec.r
+	d := r.dev
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.closed:
+		return ErrClosed
+	case r.closed:
+		return errors.New("gpu: replay of a closed recording")
+	case d.recorder != nil:
+		return d.recorder.refuse("another recording is replayed")
+	case d.shield == 0 && d.stop.Load():
+		return &InterruptedError{r.first()}
+	}
+	d.clock++
+	r.lastUse = d.clock
+	for _, s := range r.inputs {
+		if err := d.usable(s.e); err != nil {
+			return fmt.Errorf("replay: %w", err)
+		}
+		s.e.lastUse = d.clock
+		if s.e.state == OnHost {
+			if err := d.bring(s.e); err != nil {
+				return fmt.Errorf("replay: %w", err)
+			}
+		}
+	}
+	ran, failed := d.replay(r)
+	for _, e := range r.written {
+		if ran && !e.freed {
+			e.lastUse = d.clock
+			d.move(e, OnDevice)
+		}
+	}
+	if failed != nil {
+		return fmt.Errorf("replay: %w", failed)
+	}
+	if d.shield > 0 {
+		return nil
+	}
+	err := d.fault
+	d.fault = nil
+	return err
+}
+
+func (r *recording) first() Kernel {
+	if len(r.launches) == 0 {
+		return 0
+	}
+	return r.launches[0].Kernel
+}
+
+// replay reports whether anything ran, which after an error of launches one by
+// one is the first of them.
+func (d *Device) replay(r *recording) (ran bool, err error) {
+	if r.compiled != nil {
+		if err := r.compiled.Replay(); err != nil {
+			return false, err
+		}
+		for k, n := range r.counts {
+			d.count.Launches[k] += n
+		}
+		if d.observers != nil {
+			d.emit(Event{Kind: Replayed, Count: len(r.launches)})
+		}
+		return true, nil
+	}
+	d.shield++
+	defer func() { d.shield-- }()
+	for i, l := range r.launches {
+		if err := d.launch(l); err != nil {
+			return i > 0, err
+		}
+	}
+	return true, nil
+}
+
+// Close gives up the recording's buffers. A second Close does nothing.
+func (rec *Recorded) Close() {
+	d := rec.r.dev
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closeRecording(rec.r)
+}
+
+func (d *Device) closeRecording(r *recording) {
+	if r.closed {
+		return
+	}
+	r.closed = true
+	if r.compiled != nil {
+		r.compiled.Close()
+	}
+	for _, b := range r.buffers {
+		p := d.pins[b]
+		p.recordings--
+		if p.recordings == 0 {
+			delete(d.pins, b)
+			if p.orphan {
+				d.give(b)
+			}
+		}
+	}
+	delete(d.recordings, r.id)
+	r.inputs, r.written, r.buffers, r.launches = nil, nil, nil, nil
+}
+
+// recordingRows shows the buffers that only recordings hold, each once: under
+// the oldest of its recordings, or under the one that is being made.
+func (d *Device) recordingRows() []Row {
+	var rs []*recording
+	for _, r := range d.recordings {
+		rs = append(rs, r)
+	}
+	sort.Slice(rs, func(i, j int) bool { return rs[i].id < rs[j].id })
+	shown := map[Buffer]bool{}
+	var rows []Row
+	for _, r := range rs {
+		row := Row{ID: r.id, Residency: OnDevice, Owner: r.owner, LastUse: r.lastUse}
+		for _, b := range r.buffers {
+			if d.pins[b].orphan && !shown[b] {
+				shown[b] = true
+				row.DeviceBytes += b.Bytes()
+			}
+		}
+		row.Bytes = row.DeviceBytes
+		rows = append(rows, row)
+	}
+	if d.recorder != nil {
+		rows = append(rows, Row{ID: d.lastID + 1, Residency: OnDevice, Owner: d.recorder.owner, Bytes: d.recorder.pool.bytes, DeviceBytes: d.recorder.pool.bytes})
+	}
+	return rows
+}
