@@ -124,19 +124,19 @@ func NewQueue(ctx cu.CUContext, stream cu.Stream) Queue {
 // Launch starts a function whose one parameter is the struct in params.
 func (q Queue) Launch(fn cu.Function, grid, block [3]uint32, params []byte) error {
 	return check(C.queue_launch(q.q, *(*unsafe.Pointer)(unsafe.Pointer(&fn)),
-		(*C.uint32_t)(&grid[0]), (*C.uint32_t)(&block[0]), unsafe.Pointer(unsafe.SliceData(params))))
+		(*C.uint32_t)(&grid[0]), (*C.uint32_t)(&block[0]), unsafe.Pointer(&params[0])))
 }
 
 // Upload starts a copy to the device. Src must be pinned and stay as it is
 // until the copy has run.
 func (q Queue) Upload(dst cu.DevicePtr, src []byte) error {
-	return check(C.queue_upload(q.q, C.uint64_t(dst), unsafe.Pointer(unsafe.SliceData(src)), C.size_t(len(src))))
+	return check(C.queue_upload(q.q, C.uint64_t(dst), unsafe.Pointer(&src[0]), C.size_t(len(src))))
 }
 
 // Download starts a copy from the device. Dst must be pinned and holds the
 // bytes when the copy has run.
 func (q Queue) Download(dst []byte, src cu.DevicePtr) error {
-	return check(C.queue_download(q.q, unsafe.Pointer(unsafe.SliceData(dst)), C.uint64_t(src), C.size_t(len(dst))))
+	return check(C.queue_download(q.q, unsafe.Pointer(&dst[0]), C.uint64_t(src), C.size_t(len(dst))))
 }
 
 // Wait waits until the queue's work has run.
@@ -154,7 +154,7 @@ func (q Queue) Pinned(bytes int) ([]byte, error) {
 
 // Unpin gives memory of Pinned back.
 func (q Queue) Unpin(b []byte) error {
-	return check(C.queue_pinned_free(q.q, unsafe.Pointer(unsafe.SliceData(b))))
+	return check(C.queue_pinned_free(q.q, unsafe.Pointer(&b[0])))
 }
 
 // Elapsed is the time in milliseconds between two recorded events.
