@@ -1,0 +1,243 @@
+//go:build cuda && linux && amd64
+
+package cuda
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"gradbook/gpu"
+	"gradbook/gpu/cuda/driver"
+	"gradbook/gpu/gputest"
+)
+
+func TestDevices(t *testing.T) {
+	fake.set("devices", 2)
+	defer fake.set("devices", 1)
+	infos, err := devices()
+	if err != nil || len(infos) != 2 || infos[1].Name != "Fake 1" || infos[1].Index != 1 || infos[0].Driver != "CUDA 13.0" {
+		t.Errorf("devices: %v, %v", infos, err)
+	}
+	if _, err := open(2); err == nil || !strings.Contains(err.Error(), "no device 2: it has 2") {
+		t.Error("open(2):", err)
+	}
+	fake.set("devices", 0)
+	if _, err := devices(); err == nil || !strings.Contains(err.Error(), "CUDA_VISIBLE_DEVICES") {
+		t.Error("no devices:", err)
+	}
+}
+
+// noDriver makes a process of this test one that has no driver to open.
+const noDriver = "GRADBOOK_TEST_NO_DRIVER"
+
+func TestNoDriver(t *testing.T) {
+	if os.Getenv(noDriver) != "" {
+		driver.Library = "libnone.so.1"
+		_, err := devices()
+		if err == nil || !strings.HasPrefix(err.Error(), "no CUDA driver: libnone.so.1") {
+			t.Error("devices:", err)
+		}
+		if _, err := gpu.Open("cuda"); err == nil || !strings.Contains(err.Error(), "no CUDA driver") {
+			t.Error("open:", err)
+		}
+		return
+	}
+	c := exec.Command(os.Args[0], "-test.run", "^TestNoDriver$")
+	c.Env = append(os.Environ(), noDriver+"=1")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestTooOld(t *testing.T) {
+	fake.set("capability", 6)
+	_, err := open(0)
+	fake.set("capability", 9)
+	if err == nil || !strings.Contains(err.Error(), "compute capability 6 is too old: 7.0 or later") {
+		t.Error("device:", err)
+	}
+
+	b := openFake(t)
+	m := newTraining(t, b)
+	fake.set("version", 11040)
+	defer fake.set("version", 13000)
+	fake.failOn("cuModuleLoadDataEx", 0, int32(driver.UnsupportedPTXVersion))
+	err = b.Launch(m.Launches[0])
+	if err == nil || !strings.Contains(err.Error(), "the driver, for CUDA 11.4, is too old for the kernels") {
+		t.Error("driver:", err)
+	}
+	m.step() // the module was not remembered as loaded
+}
+
+func TestNoBLAS(t *testing.T) {
+	fake.failOn("cublasCreate", 0, 1)
+	b := openFake(t)
+	if d := b.Info().Driver; !strings.Contains(d, "CUBLAS_STATUS_NOT_INITIALIZED") {
+		t.Error("driver:", d)
+	}
+	without := newTraining(t, b)
+	without.step()
+	with := newTraining(t, openFakeBeside(t))
+	with.step()
+	if !bytes.Equal(without.learned(), with.learned()) {
+		t.Error("without cuBLAS it learned something else")
+	}
+}
+
+// A second backend of the same device has a context of its own.
+func openFakeBeside(t *testing.T) *backend {
+	t.Helper()
+	b, err := open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b.(*backend)
+}
+
+// What is uploaded comes back, through staging memory that the device reads
+// late, whatever becomes of the source meanwhile.
+func TestStaging(t *testing.T) {
+	b := openFake(t)
+	r := rand.New(rand.NewPCG(3, 4))
+	type part struct {
+		span gpu.Span
+		want []byte
+	}
+	var parts []part
+	for _, n := range []int{1, 63, 64, 65, 1 << 20, halfBytes - 1, halfBytes, halfBytes + 1, 5*halfBytes + 12} {
+		src := make([]byte, n)
+		for i := range src {
+			src[i] = byte(r.Uint32())
+		}
+		buf, err := b.Alloc(int64(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := part{gpu.Span{Buffer: buf, Bytes: int64(n)}, bytes.Clone(src)}
+		if err := b.Upload(p.span, src); err != nil {
+			t.Fatal(err)
+		}
+		clear(src)
+		parts = append(parts, p)
+	}
+	for _, p := range parts {
+		got := make([]byte, p.span.Bytes)
+		if err := b.Download(got, p.span); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, p.want) {
+			t.Errorf("%d bytes came back changed", p.span.Bytes)
+		}
+		b.Free(p.span.Buffer)
+	}
+	if s := b.Stats(); s.BytesHeld != 0 || s.Buffers != 0 {
+		t.Errorf("held: %+v", s)
+	}
+}
+
+// Memory may be freed while work that uses it has not run.
+func TestFreeWaits(t *testing.T) {
+	b := openFake(t)
+	m := newTraining(t, b)
+	m.step()
+	m.Free()
+	if err := b.Sync(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A backend works from any thread, beside another one.
+func TestThreads(t *testing.T) {
+	b, beside := openFake(t), openFakeBeside(t)
+	m, n := newTraining(t, b), newTraining(t, beside)
+	for range 3 {
+		done := make(chan error)
+		go func() {
+			runtime.LockOSThread() // and end with it: the thread is not used again
+			for i := range m.Launches {
+				if err := errors.Join(b.Launch(m.Launches[i]), beside.Launch(n.Launches[i])); err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(m.learned(), n.learned()) {
+		t.Error("two backends learned different things")
+	}
+}
+
+// A recording gives the bits of launching one by one, in whatever order the
+// device runs what may overlap.
+func TestRecording(t *testing.T) {
+	one := newTraining(t, openFake(t))
+	for range 4 {
+		one.step()
+	}
+	for _, reversed := range []int64{0, 1} {
+		fake.set("reversed", reversed)
+		b := openFake(t)
+		m := newTraining(t, b)
+		m.step()
+		before := b.Stats()
+		r, err := b.Record(m.Launches)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if err := r.Replay(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !bytes.Equal(m.learned(), one.learned()) {
+			t.Error("replays learned something else; reversed", reversed)
+		}
+		r.Close()
+		if b.Stats() != before {
+			t.Errorf("held after Close: %+v, before %+v", b.Stats(), before)
+		}
+		fake.set("reversed", 0)
+	}
+}
+
+func TestKernelTime(t *testing.T) {
+	t.Setenv("GRADBOOK_KERNEL_TIME", "1")
+	b := openFake(t)
+	m := newTraining(t, b)
+	for range 2 * openLimit / len(m.Launches) {
+		m.step()
+	}
+	if got := b.Stats().KernelTime[gpu.Linear].Milliseconds(); got != int64(2*(2*openLimit/len(m.Launches))) {
+		t.Errorf("linear took %d ms on a device where each launch takes one", got)
+	}
+}
+
+func TestTF32(t *testing.T) {
+	for setting, mode := range map[string]string{"": "math mode 0", "1": "math mode 3"} {
+		t.Setenv("GRADBOOK_TF32", setting)
+		b := openFake(t)
+		if log := fake.takeLog(); !strings.Contains(log, mode) {
+			t.Errorf("GRADBOOK_TF32=%q: no %q", setting, mode)
+		}
+		if strings.Contains(b.Info().Driver, "TF32") != (setting == "1") {
+			t.Error("info:", b.Info().Driver)
+		}
+	}
+}
+
+// The suite on the fake driver tries everything but the kernels' own code:
+// blocks of parameters, products, staging, spans.
+func TestConformance(t *testing.T) {
+	gputest.Run(t, func() gpu.Backend { return openFakeBeside(t) })
+}

@@ -1,0 +1,155 @@
+//go:build cuda && linux && amd64
+
+package cuda
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"gradbook/gpu"
+	"gradbook/gpu/cuda/driver"
+)
+
+// Every call of the driver fails once, wherever it comes, when a backend is
+// opened: nothing is left behind, and the next one opens.
+func TestOpenFails(t *testing.T) {
+	for _, call := range []string{"cuCtxCreate", "cuStreamCreate", "cuMemHostAlloc", "cuEventCreate", "cuMemAlloc"} {
+		for after := int32(0); after < 4; after++ {
+			fake.failOn(call, after, int32(driver.OutOfMemory))
+			b, err := open(0)
+			if err == nil {
+				b.Close() // there are fewer such calls
+				fake.failOn("", 0, 0)
+				continue
+			}
+			if !errors.Is(err, driver.OutOfMemory) || !strings.Contains(err.Error(), "cuda device 0 (Fake 0)") {
+				t.Errorf("%s %d: %v", call, after, err)
+			}
+			if n := fake.used(); n != 0 {
+				t.Errorf("%s %d: %d bytes are left", call, after, n)
+			}
+		}
+		openFakeBeside(t)
+	}
+}
+
+func TestOutOfMemory(t *testing.T) {
+	b := openFake(t)
+	fake.set("memory", fake.used()+1000)
+	defer fake.set("memory", 1<<34)
+	before := b.Stats()
+	if _, err := b.Alloc(1001); !errors.Is(err, gpu.ErrOutOfMemory) {
+		t.Error(err)
+	}
+	if b.Stats() != before {
+		t.Error("books changed:", b.Stats())
+	}
+	buf, err := b.Alloc(1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Free(buf)
+}
+
+// A launch that fails without breaking the context changes nothing.
+func TestLaunchFails(t *testing.T) {
+	b := openFake(t)
+	m := newTraining(t, b)
+	m.step()
+	before := m.learned()
+	for _, call := range []string{"cuLaunchKernel", "cublasGemm"} {
+		fake.failOn(call, 0, 1)
+		var failed error
+		for _, l := range m.Launches[:9] { // up to the gradients
+			if err := b.Launch(l); err != nil {
+				failed = err
+				break
+			}
+		}
+		if failed == nil {
+			t.Errorf("%s failed and no launch did", call)
+		}
+	}
+	if !bytes.Equal(m.learned()[4:], before[4:]) {
+		t.Error("weights changed")
+	}
+	m.step()
+}
+
+// An illegal address ends the context. The error names the launches it may lie
+// in, every later call repeats it, and closing and reopening work.
+func TestLost(t *testing.T) {
+	b := openFake(t)
+	m := newTraining(t, b)
+	m.step()
+	if err := b.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range m.Launches[:3] {
+		if err := b.Launch(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fake.failOn("cuStreamSynchronize", 0, int32(driver.IllegalAddress))
+	err := b.Sync()
+	if !errors.Is(err, gpu.ErrLost) || !errors.Is(err, driver.IllegalAddress) {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"illegal memory access", "one of the 3 launches", "linear float32 (2 times), xent float32", "GRADBOOK_CUDA_WAIT=1"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("no %q in %q", part, err)
+		}
+	}
+	_, alloc := b.Alloc(1)
+	_, record := b.Record(m.Launches)
+	for i, again := range []error{alloc, record, b.Sync(), b.Launch(m.Launches[0]), b.Upload(m.Loss, make([]byte, 4)), b.Download(make([]byte, 4), m.Loss)} {
+		if again != err {
+			t.Errorf("later call %d: %v", i, again)
+		}
+	}
+	m.Free()
+	if err := b.Close(); err != nil {
+		t.Error("close:", err)
+	}
+	newTraining(t, openFakeBeside(t)).step()
+}
+
+// With GRADBOOK_CUDA_WAIT, the launch is named.
+func TestLostAndNamed(t *testing.T) {
+	t.Setenv("GRADBOOK_CUDA_WAIT", "1")
+	b := openFake(t)
+	m := newTraining(t, b)
+	m.step()
+	bad := m.Launches[5]
+	bad.Args = append([]gpu.Span(nil), bad.Args...)
+	bad.Args[1] = gpu.Span{Buffer: &buffer{address: 64, bytes: 4096}, Bytes: 4096}
+	err := b.Launch(bad)
+	if !errors.Is(err, gpu.ErrLost) || !strings.Contains(err.Error(), "in linear_param_bwd float32") {
+		t.Error(err)
+	}
+}
+
+func TestRecordFails(t *testing.T) {
+	b := openFake(t)
+	m := newTraining(t, b)
+	m.step()
+	for _, call := range []string{"cuMemAlloc", "cuStreamBeginCapture", "cuLaunchKernel", "cublasGemm", "cuStreamGetCaptureInfo", "cuStreamEndCapture", "cuGraphInstantiate"} {
+		used := fake.used()
+		fake.failOn(call, 0, 1)
+		_, err := b.Record(m.Launches)
+		if err == nil && call != "cuMemAlloc" { // where no job needs scratch memory
+			t.Errorf("%s failed and Record did not", call)
+		}
+		if err != nil && fake.used() != used {
+			t.Errorf("%s: %d bytes are left", call, fake.used()-used)
+		}
+		fake.failOn("", 0, 0)
+		m.step()
+	}
+	fake.failOn("cuStreamUpdateCaptureDependencies", 0, int32(driver.NotSupported))
+	if _, err := b.Record(m.Launches); err != gpu.ErrDeclined {
+		t.Error("an old driver:", err)
+	}
+}

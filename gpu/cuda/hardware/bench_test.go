@@ -1,0 +1,199 @@
+package hardware
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"gradbook/gpu"
+)
+
+// perOp reports a time that the benchmark took itself, so that the table has it
+// in place of the loop's.
+func repeat(b *testing.B, sync func() error, do func() error) {
+	b.Helper()
+	for range 3 {
+		if err := do(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := sync(); err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	for range b.N {
+		if err := do(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := sync(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkLaunch is the cost of one small launch among many: what the host
+// spends, and what a launch takes on the device in a recording.
+func BenchmarkLaunch(b *testing.B) {
+	be := open(b)
+	buf, err := be.Alloc(4096)
+	if err != nil {
+		b.Fatal(err)
+	}
+	l := gpu.Launch{Kernel: gpu.Fill, DType: gpu.Float32, Params: &gpu.FillParams{Value: 1, N: 1024}, Args: []gpu.Span{{Buffer: buf, Bytes: 4096}}}
+	b.Run("launched", func(b *testing.B) {
+		repeat(b, be.Sync, func() error { return be.Launch(l) })
+	})
+	b.Run("submitted", func(b *testing.B) {
+		// The host's share: the device is never waited for within a burst.
+		const burst = 500
+		var host time.Duration
+		repeat(b, be.Sync, func() error {
+			start := time.Now()
+			for range burst {
+				if err := be.Launch(l); err != nil {
+					return err
+				}
+			}
+			host += time.Since(start)
+			return be.Sync()
+		})
+		b.ReportMetric(float64(host.Nanoseconds())/float64(b.N+3)/burst, "ns/op")
+	})
+	b.Run("recorded", func(b *testing.B) {
+		const launches = 1000
+		list := make([]gpu.Launch, launches)
+		for i := range list {
+			list[i] = l
+		}
+		r, err := be.Record(list)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer r.Close()
+		repeat(b, be.Sync, r.Replay)
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/launches, "ns/op")
+	})
+}
+
+// BenchmarkStep trains a perceptron: launch by launch, and recorded.
+func BenchmarkStep(b *testing.B) {
+	for _, shape := range []struct {
+		rows  uint32
+		sizes []uint32
+	}{
+		{128, []uint32{784, 256, 256, 10}},
+		{256, []uint32{784, 128, 10}},
+		{1024, []uint32{784, 2048, 2048, 10}},
+		{4096, []uint32{4096, 4096, 4096, 4096}},
+	} {
+		name := fmt.Sprintf("%v b%d", shape.sizes, shape.rows)
+		for _, setting := range []string{"chosen", "cublas", "kernels"} {
+			b.Run(name+"/"+setting, func(b *testing.B) {
+				b.Setenv("GRADBOOK_CUBLAS", blas[setting])
+				be := open(b)
+				n := network(b, be, gpu.Float32, shape.rows, shape.sizes...)
+				b.Run("eager", func(b *testing.B) { repeat(b, be.Sync, n.Step) })
+				r, err := be.Record(n.Launches)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer r.Close()
+				b.Run("recorded", func(b *testing.B) { repeat(b, be.Sync, r.Replay) })
+			})
+		}
+	}
+}
+
+// BenchmarkGemm is square products, and those of the perceptrons' layers.
+func BenchmarkGemm(b *testing.B) {
+	for _, t := range []gpu.DType{gpu.Float32, gpu.Float64} {
+		for _, size := range [][3]uint32{{512, 512, 512}, {1024, 1024, 1024}, {2048, 2048, 2048}, {4096, 4096, 4096},
+			{128, 256, 784}, {128, 256, 256}, {128, 10, 256}, {10, 256, 128}, {256, 784, 128}, {128, 256, 10}, {1024, 2048, 2048}} {
+			for _, setting := range []string{"cublas", "kernels"} {
+				name := fmt.Sprintf("%s %dx%dx%d/%s", t, size[0], size[1], size[2], setting)
+				b.Run(name, func(b *testing.B) {
+					b.Setenv("GRADBOOK_CUBLAS", blas[setting])
+					be := open(b)
+					m, n, k := size[0], size[1], size[2]
+					l := gpu.Launch{Kernel: gpu.Gemm, DType: t, Params: &gpu.GemmParams{Alpha: 1, M: m, N: n, K: k, LDA: k, LDB: n, LDC: n, Batch: 1}}
+					for _, count := range []uint32{m * k, k * n, m * n} {
+						l.Args = append(l.Args, random(b, be, t, count))
+					}
+					// Recorded in a row, so that the host's launch cost is not measured.
+					list := make([]gpu.Launch, 20)
+					for i := range list {
+						list[i] = l
+					}
+					r, err := be.Record(list)
+					if err != nil {
+						b.Fatal(err)
+					}
+					defer r.Close()
+					repeat(b, be.Sync, r.Replay)
+					each := b.Elapsed().Seconds() / float64(b.N*len(list))
+					b.ReportMetric(each*1e9, "ns/op")
+					b.ReportMetric(2*float64(m)*float64(n)*float64(k)/each/1e12, "TFLOP/s")
+				})
+			}
+		}
+	}
+}
+
+// random is a buffer of numbers drawn on the device: nothing is measured on
+// zeros, which cost less.
+func random(b *testing.B, be gpu.Backend, t gpu.DType, count uint32) gpu.Span {
+	b.Helper()
+	state, err := be.Alloc(16)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer be.Free(state)
+	seed := gpu.Span{Buffer: state, Bytes: 16}
+	if err := be.Upload(seed, []byte("0123456789abcdef")); err != nil {
+		b.Fatal(err)
+	}
+	bytes := int64(count) * t.Size()
+	buf, err := be.Alloc(bytes)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := gpu.Span{Buffer: buf, Bytes: bytes}
+	l := gpu.Launch{Kernel: gpu.Random, DType: t, Params: &gpu.RandomParams{A: -1, B: 1, Dist: gpu.Uniform, N: count}, Args: []gpu.Span{seed, s}}
+	if err := be.Launch(l); err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+// BenchmarkAdam updates 134 million parameters; it reads g, w, m, v and writes
+// w, m, v. The copy beside it is the device's memory's measure.
+func BenchmarkAdam(b *testing.B) {
+	const n = 1 << 27
+	be := open(b)
+	var args []gpu.Span
+	for range 4 {
+		args = append(args, random(b, be, gpu.Float32, n))
+	}
+	state, err := be.Alloc(16)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := gpu.Span{Buffer: state, Bytes: 16}
+	if err := be.Upload(s, []byte{1, 15: 0}); err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		launch gpu.Launch
+		bytes  float64
+	}{
+		{"copy", gpu.Launch{Kernel: gpu.Copy, DType: gpu.Float32, Params: &gpu.CopyParams{N: n, Rank: 1, Dims: gpu.Dims{n}, X: gpu.Strides{1}}, Args: args[:2]}, 2 * 4 * n},
+		{"adam", gpu.Launch{Kernel: gpu.AdamStep, DType: gpu.Float32, Params: &gpu.AdamParams{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, N: n},
+			Args: []gpu.Span{args[0], s, args[1], args[2], args[3]}}, 7 * 4 * n},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			repeat(b, be.Sync, func() error { return be.Launch(c.launch) })
+			b.ReportMetric(c.bytes/b.Elapsed().Seconds()*float64(b.N)/1e12, "TB/s")
+		})
+	}
+}

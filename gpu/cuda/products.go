@@ -1,0 +1,149 @@
+//go:build cuda && linux && amd64
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+
+	"gorgonia.org/cu"
+
+	"gradbook/gpu"
+	"gradbook/gpu/cuda/driver"
+)
+
+// workspaceBytes is what NVIDIA recommends for cuBLAS on Hopper. It is given to
+// cuBLAS once, so that recording a product allocates nothing.
+const workspaceBytes = 32 << 20
+
+// products computes gemms with cuBLAS. Without cuBLAS, the kernels' own gemm
+// serves everything.
+type products struct {
+	blas      *driver.BLAS
+	missing   error
+	tf32      bool
+	always    bool // for every product, whatever is faster
+	workspace cu.DevicePtr
+}
+
+func (p *products) init(b *backend) error {
+	p.tf32 = os.Getenv("GRADBOOK_TF32") == "1"
+	switch os.Getenv("GRADBOOK_CUBLAS") {
+	case "0":
+		p.missing = errors.New("no cuBLAS, as GRADBOOK_CUBLAS=0 asks")
+		return nil
+	case "1":
+		p.always = true
+	}
+	var err error
+	if p.workspace, err = b.allocate(workspaceBytes); err != nil {
+		return fmt.Errorf("no memory for cuBLAS: %w", err)
+	}
+	p.blas, p.missing = b.queue.NewBLAS(p.workspace, workspaceBytes, p.tf32)
+	if p.missing != nil {
+		b.release(p.workspace)
+	}
+	return nil
+}
+
+func (p *products) name() string {
+	if p.missing != nil {
+		return p.missing.Error()
+	}
+	v := p.blas.Version()
+	name := fmt.Sprintf("cuBLAS %d.%d", v/10000, v/100%100)
+	if p.tf32 {
+		name += " (TF32)"
+	}
+	return name
+}
+
+func (p *products) close(b *backend) {
+	if p.blas != nil {
+		p.blas.Close()
+		b.release(p.workspace)
+	}
+}
+
+// gemm is a row-major product.
+type gemm struct {
+	gpu.GemmParams
+	a, b, c uint64
+}
+
+// lowerProduct adds the pieces of a launch whose product cuBLAS computes, and
+// reports whether it does.
+func (b *backend) lowerProduct(j *job, l *gpu.Launch, addrs []uint64, scratch memory) (done bool, err error) {
+	var g gemm
+	switch p := l.Params.(type) {
+	case *gpu.GemmParams:
+		g = gemm{*p, addrs[0], addrs[1], addrs[2]}
+	case *gpu.LinearParams:
+		g = gemm{gpu.GemmParams{Alpha: 1, TransB: 1, M: p.Rows, N: p.Out, K: p.In, LDA: p.In, LDB: p.In, LDC: p.Out, Batch: 1},
+			addrs[0], addrs[1], addrs[3]}
+	case *gpu.LinearParamBwdParams:
+		g = gemm{gpu.GemmParams{Alpha: 1, TransA: 1, M: p.Out, N: p.In, K: p.Rows, LDA: p.Out, LDB: p.In, LDC: p.In, Batch: 1},
+			addrs[0], addrs[1], addrs[2]}
+	default:
+		return false, nil
+	}
+	if !b.products.serves(l.Kernel, &g) {
+		return false, nil
+	}
+	j.addProduct(&g)
+	switch p := l.Params.(type) {
+	case *gpu.LinearParams:
+		if err := j.plan.MakeLinearEnd(l, addrs[3], addrs[2]); err != nil {
+			return true, err
+		}
+		return true, b.addPlan(j, scratch)
+	case *gpu.LinearParamBwdParams:
+		sum := gpu.Launch{Kernel: gpu.Reduce, DType: l.DType, Params: &gpu.ReduceParams{Scale: 1, Outer: 1, Axis: p.Rows, Inner: p.Out}}
+		if err := j.plan.Make(&sum, []uint64{addrs[0], addrs[3]}, device); err != nil {
+			return true, err
+		}
+		return true, b.addPlan(j, scratch)
+	}
+	return true, nil
+}
+
+// serves reports whether cuBLAS computes a launch's product.
+func (p *products) serves(k gpu.Kernel, g *gemm) bool {
+	if p.blas == nil || !g.fits() {
+		return false
+	}
+	return p.always || g.faster(k)
+}
+
+// fits reports whether cuBLAS takes the sizes, which are int there. An empty sum
+// is left to the kernels.
+func (g *gemm) fits() bool {
+	for _, v := range []uint32{g.M, g.N, g.K, g.LDA, g.LDB, g.LDC, g.Batch} {
+		if v == 0 || v > math.MaxInt32 {
+			return false
+		}
+	}
+	return true
+}
+
+// faster reports whether cuBLAS is faster than the kernels' own product.
+func (g *gemm) faster(k gpu.Kernel) bool { return true }
+
+// addProduct adds a row-major product. Column-major, that is the product of the
+// transposes in the other order.
+func (j *job) addProduct(g *gemm) {
+	q := &j.pieces[j.n]
+	j.n++
+	q.isProduct = true
+	q.product = driver.Product{
+		TransA: g.TransB != 0, TransB: g.TransA != 0,
+		M: int32(g.N), N: int32(g.M), K: int32(g.K),
+		Alpha: g.Alpha, Beta: g.Beta,
+		A: cu.DevicePtr(g.b), LDA: int32(g.LDB), StrideA: int64(g.StrideB),
+		B: cu.DevicePtr(g.a), LDB: int32(g.LDA), StrideB: int64(g.StrideA),
+		C: cu.DevicePtr(g.c), LDC: int32(g.LDC), StrideC: int64(g.StrideC),
+		Batch: int32(g.Batch),
+	}
+}

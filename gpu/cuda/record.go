@@ -1,0 +1,148 @@
+//go:build cuda && linux && amd64
+
+package cuda
+
+import (
+	"errors"
+	"slices"
+
+	"gorgonia.org/cu"
+
+	"gradbook/gpu"
+	"gradbook/gpu/cuda/driver"
+)
+
+// recording is a CUDA graph of launches, and the scratch memory that they use.
+type recording struct {
+	b        *backend
+	graph    driver.Graph
+	launches int
+	scratch  []cu.DevicePtr
+}
+
+// take gives each job scratch memory of its own: jobs of a graph may overlap.
+func (r *recording) take(bytes int64) (cu.DevicePtr, error) {
+	p, err := r.b.allocate(bytes)
+	if err == nil {
+		r.scratch = append(r.scratch, p)
+	}
+	return p, err
+}
+
+// Record captures the launches as a graph in which each waits only for those
+// whose results it uses or overwrites, so that independent ones overlap.
+func (b *backend) Record(launches []gpu.Launch) (gpu.Recording, error) {
+	if b.lost != nil {
+		return nil, b.lost
+	}
+	r := &recording{b: b, launches: len(launches)}
+	if err := r.capture(launches); err != nil {
+		r.free()
+		if errors.Is(err, driver.NotSupported) {
+			return nil, gpu.ErrDeclined
+		}
+		return nil, b.fault(err)
+	}
+	return r, nil
+}
+
+func (r *recording) capture(launches []gpu.Launch) error {
+	b := r.b
+	work := make([]func() error, len(launches))
+	deps := newHazards()
+	for i := range launches {
+		l, j := &launches[i], &job{}
+		if err := b.lower(j, l, r); err != nil {
+			return err
+		}
+		work[i] = func() error { return b.giveAll(j) }
+		for k, s := range l.Args {
+			deps.use(s.Buffer, l.Kernel.Info().Args[k].Access)
+		}
+		if j.usesBLAS() {
+			deps.use(&b.products, gpu.InOut) // its workspace
+		}
+		deps.next()
+	}
+	leave, err := b.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	r.graph, err = b.queue.Capture(work, deps.after)
+	return err
+}
+
+func (r *recording) free() {
+	for _, p := range r.scratch {
+		r.b.release(p)
+	}
+	r.scratch = nil
+}
+
+func (r *recording) Replay() error {
+	b := r.b
+	if b.lost != nil {
+		return b.lost
+	}
+	b.trail.add(step{replay: r.launches})
+	if err := b.queue.Replay(r.graph); err != nil {
+		return b.fault(err)
+	}
+	if b.wait {
+		return b.Sync()
+	}
+	return nil
+}
+
+// Close waits for replays that are running.
+func (r *recording) Close() {
+	if r.b.Sync() == nil {
+		r.b.queue.Discard(r.graph)
+		r.free()
+	}
+}
+
+// hazards works out which earlier steps each step has to wait for.
+type hazards struct {
+	after  [][]int
+	now    []int // of the current step
+	step   int
+	writer map[any]int   // the last step that wrote a resource
+	reader map[any][]int // those that read it since
+	uses   []use         // of the current step
+}
+
+type use struct {
+	resource any
+	access   gpu.Access
+}
+
+func newHazards() *hazards { return &hazards{writer: map[any]int{}, reader: map[any][]int{}} }
+
+// use tells that the current step uses a resource.
+func (h *hazards) use(resource any, access gpu.Access) {
+	if w, ok := h.writer[resource]; ok {
+		h.now = append(h.now, w)
+	}
+	if access != gpu.In {
+		h.now = append(h.now, h.reader[resource]...)
+	}
+	h.uses = append(h.uses, use{resource, access})
+}
+
+// next ends the current step.
+func (h *hazards) next() {
+	slices.Sort(h.now)
+	h.after = append(h.after, slices.Compact(h.now))
+	for _, u := range h.uses {
+		if u.access == gpu.In {
+			h.reader[u.resource] = append(h.reader[u.resource], h.step)
+		} else {
+			h.writer[u.resource] = h.step
+			delete(h.reader, u.resource)
+		}
+	}
+	h.now, h.uses = nil, nil
+	h.step++
+}

@@ -1,0 +1,124 @@
+//go:build cuda && linux && amd64
+
+package cuda
+
+import (
+	"testing"
+
+	"gradbook/gpu"
+	"gradbook/gpu/cuda/internal/perceptron"
+)
+
+var scenarios = map[string]func(*testing.T, gpu.Backend){
+	"copies": copies,
+	"memory": outOfMemory,
+	"step":   trainTwice,
+	"record": trainRecorded,
+}
+
+// trainTwice trains a perceptron twice.
+func trainTwice(t *testing.T, b gpu.Backend) {
+	m := newTraining(t, b)
+	m.step()
+	m.step()
+	m.learned()
+	m.Free()
+}
+
+// trainRecorded trains it once and then replays.
+func trainRecorded(t *testing.T, b gpu.Backend) {
+	m := newTraining(t, b)
+	m.step()
+	r, err := b.Record(m.Launches)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := r.Replay(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.learned()
+	r.Close()
+	m.Free()
+}
+
+// copies goes both ways with less and more than the staging memory holds.
+func copies(t *testing.T, b gpu.Backend) {
+	d := gpu.New(b)
+	for _, bytes := range []int64{12, 4096, 3*halfBytes + 8} {
+		s := d.FromHost(make([]byte, bytes), "data", gpu.Data)
+		o := d.NewStorage(bytes, "copy", gpu.Temporary)
+		run(t, d, gpu.Copy, gpu.Float32, &gpu.CopyParams{N: uint32(bytes / 4), Rank: 1, Dims: gpu.Dims{uint32(bytes / 4)}, X: gpu.Strides{1}}, s.All(), o.All())
+		if err := o.Read(make([]byte, bytes), 0); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []*gpu.Storage{s, o} {
+			s.Free()
+			d.Trim()
+		}
+	}
+}
+
+func run(t *testing.T, d *gpu.Device, k gpu.Kernel, dtype gpu.DType, params any, args ...gpu.View) {
+	t.Helper()
+	if err := d.Run(k, dtype, params, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// outOfMemory fills the device with what the host has a copy of, and sees the
+// oldest make room.
+func outOfMemory(t *testing.T, b gpu.Backend) {
+	d := gpu.New(b)
+	d.SetCollectBudget(1 << 40) // no collection but the one for lack of memory
+	fake.set("memory", fake.used()+4<<20)
+	defer fake.set("memory", 1<<34)
+	x := make([]byte, 1<<20)
+	out := d.NewStorage(4, "out", gpu.Temporary)
+	var kept [6]*gpu.Storage
+	for i := range kept {
+		s := d.FromHost(x, "data", gpu.Data)
+		run(t, d, gpu.Reduce, gpu.Float32, &gpu.ReduceParams{Scale: 1, Outer: 1, Axis: 1000, Inner: 1}, gpu.View{Storage: s, Bytes: 4000}, out.All())
+		kept[i] = s
+	}
+	if n := d.Counters().Spills; n == 0 {
+		t.Error("nothing was spilled")
+	}
+	for _, s := range append(kept[:], out) {
+		s.Free()
+		d.Trim()
+	}
+}
+
+// training is a perceptron whose errors end the test.
+type training struct {
+	*perceptron.Net
+	t *testing.T
+	b gpu.Backend
+}
+
+func newTraining(t *testing.T, b gpu.Backend) *training {
+	t.Helper()
+	n, err := perceptron.New(b, gpu.Float32, 8, 12, 40, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &training{n, t, b}
+}
+
+func (n *training) step() {
+	n.t.Helper()
+	if err := n.Step(); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+func (n *training) learned() []byte {
+	n.t.Helper()
+	all, err := n.Learned()
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return all
+}
