@@ -33,6 +33,17 @@ func Password(prompt string) string { return must(process.Prompt(prompt, true)) 
 // Progress starts a bar over n steps of work; see [Bar].
 func Progress(n int, label string) *Bar { return process.Progress(n, label) }
 
+// Compare trains what build makes on each of the devices, from the same seed;
+// see [Session.Compare].
+func Compare(build func(d *gpu.Device) Trial, devices ...string) *Comparison {
+	return process.Compare(build, devices...)
+}
+
+// CompareBy is Compare by another plan.
+func CompareBy(plan Plan, build func(d *gpu.Device) Trial, devices ...string) *Comparison {
+	return process.CompareBy(plan, build, devices...)
+}
+
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -61,16 +61,20 @@ func (n *namer) apply(globals []Global) {
 	}
 }
 
-// Storages finds the storages that a value leads to, through pointers,
-// structs, slices, maps and interfaces, unexported fields too, and returns
-// them with the path from name to each, in the order of a breadth-first walk.
-func Storages(name string, v any) (paths []string, storages []*gpu.Storage) {
+// held is a holder that a walk came to, and the first storage it stands for.
+type held struct {
+	path    string
+	value   Holder
+	storage *gpu.Storage
+}
+
+// holders finds the tensors and variables that a value leads to, through
+// pointers, structs, slices, maps and interfaces, unexported fields too, in
+// the order of a breadth-first walk.
+func holders(name string, v any) []held {
 	w := &walk{names: map[*gpu.Storage]string{}, seen: map[visit]bool{}}
 	w.from(name, reflect.ValueOf(v))
-	for _, s := range w.order {
-		paths = append(paths, w.names[s])
-	}
-	return paths, w.order
+	return w.holders
 }
 
 type visit struct {
@@ -82,11 +86,11 @@ type visit struct {
 // walk goes breadth first, so that the first path to a storage is a shortest.
 // Values in the queue were got without flagRO: their fields can be opened.
 type walk struct {
-	names  map[*gpu.Storage]string
-	order  []*gpu.Storage
-	seen   map[visit]bool
-	queue  []step
-	visits int
+	names   map[*gpu.Storage]string
+	holders []held
+	seen    map[visit]bool
+	queue   []step
+	visits  int
 }
 
 type step struct {
@@ -127,7 +131,7 @@ func (w *walk) look(at step) {
 	push := func(path string, v reflect.Value) { w.queue = append(w.queue, step{path, v, at.depth + 1}) }
 	if t.Implements(holderType) && t.Kind() != reflect.Interface {
 		if t.Kind() != reflect.Pointer || !v.IsNil() {
-			v.Interface().(Holder).Storages(func(part string, s *gpu.Storage) { w.found(join(path, part), s) })
+			w.hold(path, v.Interface().(Holder))
 		}
 		return
 	}
@@ -167,13 +171,18 @@ func (w *walk) look(at step) {
 	}
 }
 
+func (w *walk) hold(path string, h Holder) {
+	h.Storages(func(part string, s *gpu.Storage) {
+		if part == "" && s != nil && w.names[s] == "" {
+			w.holders = append(w.holders, held{path, h, s})
+		}
+		w.found(join(path, part), s)
+	})
+}
+
 func (w *walk) found(path string, s *gpu.Storage) {
-	if s == nil {
-		return
-	}
-	if _, ok := w.names[s]; !ok {
+	if s != nil && w.names[s] == "" {
 		w.names[s] = path
-		w.order = append(w.order, s)
 	}
 }
 

@@ -188,8 +188,8 @@ func TestWalkIsBounded(t *testing.T) {
 	for _, v := range []any{list, many} {
 		w := &walk{names: map[*gpu.Storage]string{}, seen: map[visit]bool{}}
 		w.from("v", reflect.ValueOf(v))
-		if w.visits > maxVisits || len(w.order) > 0 {
-			t.Errorf("%d visits, at most %d allowed; %d found", w.visits, maxVisits, len(w.order))
+		if w.visits > maxVisits || len(w.names) > 0 {
+			t.Errorf("%d visits, at most %d allowed; %d found", w.visits, maxVisits, len(w.names))
 		}
 	}
 }

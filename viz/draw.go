@@ -16,6 +16,8 @@ func init() {
 			return drawMap([]gpu.Snapshot{v}), true
 		case []session.Entry:
 			return Ledger(v), true
+		case *session.Comparison:
+			return Comparison(v), true
 		case session.Entry:
 			return Ledger([]session.Entry{v}), true
 		}

@@ -19,7 +19,7 @@ func Ledger(entries []session.Entry) display.Bundle {
 		return display.Text("no cell has ended yet")
 	}
 	t := ledgerTable(entries)
-	p := picture{text: strings.TrimRight(t.String(), "\n"), still: t.picture("ledger"), width: 1000, more: `<div style="overflow-x:auto">` + t.HTML() + `</div>`}
+	p := picture{text: strings.TrimRight(t.String(), "\n"), still: t.picture("ledger"), more: `<div style="overflow-x:auto">` + t.HTML() + `</div>`}
 	for _, k := range kernelTables(entries[len(entries)-1]) {
 		p.text += "\n\n" + strings.TrimRight(k.String(), "\n")
 		p.more += `<details style="margin-top:4px"><summary style="font-size:12px">kernels of the last cell</summary>` + k.HTML() + `</details>`

@@ -31,10 +31,10 @@ var chartScript string
 // and no script, but an img whose source is the picture itself.
 func (p picture) bundle() display.Bundle {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<div style="max-width:%spx">`, num(p.width))
+	b.WriteString("<div>")
 	if p.svg != "" {
-		fmt.Fprintf(&b, `<div style="width:100%%"><img alt="%s" style="width:100%%;max-width:%spx" src="data:image/svg+xml;base64,%s"></div>`,
-			html.EscapeString(p.alt), num(p.width), base64.StdEncoding.EncodeToString([]byte(p.svg)))
+		fmt.Fprintf(&b, `<div style="width:100%%;max-width:%spx"><img alt="%s" style="width:100%%" src="data:image/svg+xml;base64,%s"></div>`,
+			num(p.width), html.EscapeString(p.alt), base64.StdEncoding.EncodeToString([]byte(p.svg)))
 	}
 	if p.option != nil {
 		// encoding/json escapes <, > and &, so no data can end the script.
