@@ -49,6 +49,8 @@ var projectTable = map[string]map[string]reflect.Value{
 		"ErrFreed":             reflect.ValueOf(&gradbook_gpu_.ErrFreed).Elem(),
 		"ErrLost":              reflect.ValueOf(&gradbook_gpu_.ErrLost).Elem(),
 		"ErrOutOfMemory":       reflect.ValueOf(&gradbook_gpu_.ErrOutOfMemory).Elem(),
+		"Event":                reflect.ValueOf((*gradbook_gpu_.Event)(nil)),
+		"EventKind":            reflect.ValueOf((*gradbook_gpu_.EventKind)(nil)),
 		"FillParams":           reflect.ValueOf((*gradbook_gpu_.FillParams)(nil)),
 		"GemmParams":           reflect.ValueOf((*gradbook_gpu_.GemmParams)(nil)),
 		"Info":                 reflect.ValueOf((*gradbook_gpu_.Info)(nil)),
@@ -71,6 +73,8 @@ var projectTable = map[string]map[string]reflect.Value{
 		"PasteParams":          reflect.ValueOf((*gradbook_gpu_.PasteParams)(nil)),
 		"RandomDist":           reflect.ValueOf((*gradbook_gpu_.RandomDist)(nil)),
 		"RandomParams":         reflect.ValueOf((*gradbook_gpu_.RandomParams)(nil)),
+		"RecordError":          reflect.ValueOf((*gradbook_gpu_.RecordError)(nil)),
+		"Recorded":             reflect.ValueOf((*gradbook_gpu_.Recorded)(nil)),
 		"Recording":            reflect.ValueOf((*gradbook_gpu_.Recording)(nil)),
 		"_Recording":           reflect.ValueOf((*wrap_gradbook_gpu_Recording)(nil)),
 		"ReduceOp":             reflect.ValueOf((*gradbook_gpu_.ReduceOp)(nil)),
@@ -88,6 +92,7 @@ var projectTable = map[string]map[string]reflect.Value{
 		"Storage":              reflect.ValueOf((*gradbook_gpu_.Storage)(nil)),
 		"Strides":              reflect.ValueOf((*gradbook_gpu_.Strides)(nil)),
 		"Tier":                 reflect.ValueOf((*gradbook_gpu_.Tier)(nil)),
+		"Trace":                reflect.ValueOf(gradbook_gpu_.Trace),
 		"UnaryOp":              reflect.ValueOf((*gradbook_gpu_.UnaryOp)(nil)),
 		"UnaryParams":          reflect.ValueOf((*gradbook_gpu_.UnaryParams)(nil)),
 		"UnsupportedError":     reflect.ValueOf((*gradbook_gpu_.UnsupportedError)(nil)),
@@ -149,7 +154,11 @@ var projectTable = map[string]map[string]reflect.Value{
 	},
 	"gradbook/session/session": {
 		"Bar":         reflect.ValueOf((*gradbook_session_.Bar)(nil)),
+		"Compare":     reflect.ValueOf(gradbook_session_.Compare),
+		"CompareBy":   reflect.ValueOf(gradbook_session_.CompareBy),
+		"Comparison":  reflect.ValueOf((*gradbook_session_.Comparison)(nil)),
 		"Current":     reflect.ValueOf(gradbook_session_.Current),
+		"DefaultPlan": reflect.ValueOf(&gradbook_session_.DefaultPlan).Elem(),
 		"Device":      reflect.ValueOf(gradbook_session_.Device),
 		"End":         reflect.ValueOf((*gradbook_session_.End)(nil)),
 		"Entry":       reflect.ValueOf((*gradbook_session_.Entry)(nil)),
@@ -159,19 +168,24 @@ var projectTable = map[string]map[string]reflect.Value{
 		"_Holder":     reflect.ValueOf((*wrap_gradbook_session_Holder)(nil)),
 		"Input":       reflect.ValueOf(gradbook_session_.Input),
 		"Interrupted": reflect.ValueOf((*gradbook_session_.Interrupted)(nil)),
+		"Measured":    reflect.ValueOf((*gradbook_session_.Measured)(nil)),
 		"New":         reflect.ValueOf(gradbook_session_.New),
+		"Number":      reflect.ValueOf((*gradbook_session_.Number)(nil)),
+		"_Number":     reflect.ValueOf((*wrap_gradbook_session_Number)(nil)),
 		"Password":    reflect.ValueOf(gradbook_session_.Password),
+		"Plan":        reflect.ValueOf((*gradbook_session_.Plan)(nil)),
 		"Progress":    reflect.ValueOf(gradbook_session_.Progress),
 		"Prompter":    reflect.ValueOf((*gradbook_session_.Prompter)(nil)),
 		"Seed":        reflect.ValueOf(gradbook_session_.Seed),
 		"Session":     reflect.ValueOf((*gradbook_session_.Session)(nil)),
 		"Snapshot":    reflect.ValueOf((*gradbook_session_.Snapshot)(nil)),
 		"State":       reflect.ValueOf(gradbook_session_.State),
-		"Storages":    reflect.ValueOf(gradbook_session_.Storages),
+		"Trial":       reflect.ValueOf((*gradbook_session_.Trial)(nil)),
 		"Use":         reflect.ValueOf(gradbook_session_.Use),
 		"Work":        reflect.ValueOf((*gradbook_session_.Work)(nil)),
 	},
 	"gradbook/viz/viz": {
+		"Comparison":   reflect.ValueOf(gradbook_viz_.Comparison),
 		"Curve":        reflect.ValueOf((*gradbook_viz_.Curve)(nil)),
 		"Ledger":       reflect.ValueOf(gradbook_viz_.Ledger),
 		"NewCurve":     reflect.ValueOf(gradbook_viz_.NewCurve),
@@ -280,6 +294,14 @@ type wrap_gradbook_session_Holder struct {
 func (w wrap_gradbook_session_Holder) Storages(a0 func(part string, s *gradbook_gpu_.Storage)) {
 	w.WStorages(a0)
 }
+
+// wrap_gradbook_session_Number implements its interface by function fields.
+type wrap_gradbook_session_Number struct {
+	IValue any
+	WItem  func() float64
+}
+
+func (w wrap_gradbook_session_Number) Item() float64 { return w.WItem() }
 
 // wrap_gradbook_viz_display_Displayer implements its interface by function fields.
 type wrap_gradbook_viz_display_Displayer struct {
