@@ -17,6 +17,9 @@ type Driver struct {
 	Devices func() ([]Info, error)
 	// Open opens the index-th device of that list.
 	Open func(index int) (Backend, error)
+	// Named, if there is one, opens what stands after "driver:" in a name
+	// instead.
+	Named func(which string) (Backend, error)
 }
 
 var drivers = map[string]Driver{}
@@ -44,20 +47,28 @@ func Drivers() []Driver {
 // and an index ("vulkan:1"), or a driver and a part of the device's name
 // ("vulkan:llvmpipe").
 func Open(name string) (*Device, error) {
+	b, err := OpenBackend(name)
+	if err != nil {
+		return nil, err
+	}
+	return New(b), nil
+}
+
+// OpenBackend is Open without the books.
+func OpenBackend(name string) (Backend, error) {
 	kind, which, _ := strings.Cut(name, ":")
 	d, ok := drivers[kind]
 	if !ok {
 		return nil, fmt.Errorf("unknown device %q: this build has %s", name, driverNames())
 	}
+	if which != "" && d.Named != nil {
+		return d.Named(which)
+	}
 	index, err := pick(d, which)
 	if err != nil {
 		return nil, err
 	}
-	b, err := d.Open(index)
-	if err != nil {
-		return nil, err
-	}
-	return New(b), nil
+	return d.Open(index)
 }
 
 func pick(d Driver, which string) (int, error) {

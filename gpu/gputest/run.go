@@ -19,7 +19,11 @@ func Run(t *testing.T, open func() gpu.Backend) {
 	s := &suite{open: open}
 	t.Run("Kernels", s.kernels)
 	t.Run("Compositions", s.compositions)
-	t.Logf("%s: %d checks of %d launches, %d launches declined for a composition", s.name, s.checks, s.launches, s.declined)
+	t.Run("Census", s.census)
+	t.Run("Programs", s.programs)
+	t.Run("Faults", s.faulted)
+	t.Logf("%s: %d checks of %d launches, %d cases declined for a composition, %d faults survived",
+		s.name, s.checks, s.launches, s.declined, s.faults)
 }
 
 type suite struct {
@@ -28,6 +32,7 @@ type suite struct {
 	checks   int
 	launches int
 	declined int
+	faults   int
 }
 
 // start opens a backend that the test closes.
