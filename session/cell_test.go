@@ -96,6 +96,21 @@ func TestMemoryRule(t *testing.T) {
 	}
 }
 
+func TestFree(t *testing.T) {
+	s := newSession(t)
+	d, _ := s.Device()
+	filled(t, s, 1<<18, 1)
+	kept := filled(t, s, 1<<10, 1)
+	given, held := s.Free()
+	if given != 1<<20 || held != 1<<12 {
+		t.Errorf("%v given back, %v held", given, held)
+	}
+	if got := d.Snapshot().Backend.BytesHeld; got != 1<<12 {
+		t.Errorf("the backend holds %d bytes", got)
+	}
+	kept.Free()
+}
+
 // What a closure holds cannot be named, and must not be collected for in
 // every cell.
 func TestMemoryRuleGivesUp(t *testing.T) {

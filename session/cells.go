@@ -18,8 +18,9 @@ func Seed(seed uint64) {
 }
 
 // Free collects what no variable leads to and gives the free buffers of all
-// devices back to their drivers.
-func Free() { process.Free() }
+// devices back to their drivers. It returns the bytes that they got back and
+// those that are still held.
+func Free() (given, held gpu.Bytes) { return process.Free() }
 
 // State is the state of the session as plain data.
 func State() Snapshot { return process.Snapshot() }

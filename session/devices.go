@@ -1,6 +1,8 @@
 package session
 
-// The devices that Use can open.
+// The devices that Use can open. One whose driver is absent says so when it is
+// asked for.
 import (
+	_ "gradbook/gpu/cuda"
 	_ "gradbook/gpu/host"
 )

@@ -172,12 +172,18 @@ func (s *Session) Seed(seed uint64) error {
 }
 
 // Free collects what Go can no longer reach and gives the free buffers of all
-// devices back to their drivers.
-func (s *Session) Free() {
+// devices back to their drivers. It returns the bytes that they got back and
+// those that are still held.
+func (s *Session) Free() (given, held gpu.Bytes) {
 	for _, d := range s.list() {
+		before := d.Snapshot().Held
 		d.Collect()
 		d.Trim()
+		after := d.Snapshot().Held
+		given += gpu.Bytes(before - after)
+		held += gpu.Bytes(after)
 	}
+	return given, held
 }
 
 // Close closes all devices. Values on them can no longer be used.
