@@ -150,9 +150,14 @@ func runPass[T float32 | float64](entry string, params any, spans [][]byte) int3
 	case *kernels.ReducePass:
 		reducePass(p, x[0], x[1])
 	case *kernels.GemmPass:
-		if entry == "gemm_sum" {
+		switch entry {
+		case "gemm_sum":
 			sumPass(p, x[0], x[2], x[3])
-		} else {
+		case "gemm_activate":
+			for i := range p.M * p.N {
+				x[2][i] = activate(p.Act, x[2][i])
+			}
+		default:
 			gemmPass(p, x[0], x[1], x[2], x[3])
 		}
 	default:
@@ -203,7 +208,11 @@ func finish[T float32 | float64](p *kernels.GemmPass, batch, m, n int, v T, c, b
 	case endParamBwd:
 		*at = v
 	case endLinear:
-		*at = activate(p.Act, v+bias[n])
+		v += bias[n]
+		if p.Act == gpu.ReLU {
+			v = activate(p.Act, v)
+		}
+		*at = v
 	default:
 		v *= T(p.Alpha)
 		if p.Beta != 0 {

@@ -13,6 +13,7 @@ func (p *Plan) MakeLinearEnd(l *gpu.Launch, y, bias uint64) error {
 	}
 	p.gemm[0] = GemmPass{M: q.Rows, N: q.Out, K: q.In, LDA: q.In, LDB: q.In, LDC: q.Out,
 		Batch: 1, Splits: 1, Chunk: q.In, End: endLinear, Act: q.Act}
-	p.add(gemmSum, q.Act, line(outputs, groupThreads), &p.gemm[0], y, y, y, bias)
+	p.add(gemmSum, NoOp, line(outputs, groupThreads), &p.gemm[0], y, y, y, bias)
+	p.activate(y, bias)
 	return nil
 }

@@ -68,12 +68,18 @@ func (p *Plan) makeLinear(q *gpu.LinearParams, addrs []uint64, d Device) error {
 	p.gemm[0] = GemmPass{TransB: 1, M: q.Rows, N: q.Out, K: q.In, LDA: q.In, LDB: q.In, LDC: q.Out,
 		Batch: 1, End: endLinear, Act: q.Act}
 	err := p.product(d, addrs[0], addrs[1], addrs[3], addrs[2])
-	if err == nil && p.N > 0 && q.Act != gpu.Identity && q.Act != gpu.ReLU {
-		g := &p.gemm[0]
-		n := int64(g.M) * int64(g.N)
-		p.add(gemmActivate, g.Act, line(n, groupThreads*each), g, addrs[0], addrs[1], addrs[3], addrs[2])
+	if err == nil && p.N > 0 {
+		p.activate(addrs[3], addrs[2])
 	}
 	return err
+}
+
+// activate adds what gemm_sum and the tiles leave of linear's activation.
+func (p *Plan) activate(y, bias uint64) {
+	g := &p.gemm[0]
+	if g.Act != gpu.Identity && g.Act != gpu.ReLU {
+		p.add(gemmActivate, g.Act, line(int64(g.M)*int64(g.N), groupThreads*each), g, y, y, y, bias)
+	}
 }
 
 // wideParams is the number of weights from which linear_param_bwd is a gemm and
