@@ -205,7 +205,7 @@ func Where(cond, a, b *Tensor) *Tensor {
 	return out
 }
 
-// wide is BroadcastTo for a shape known to fit, not counted as a view.
+// wide is BroadcastTo for a shape known to fit, which is no holder of the storage.
 func (t *Tensor) wide(shape []int) *Tensor {
 	return &Tensor{base: t.base, offset: t.offset, shape: shape, strides: t.spread(shape), dtype: t.dtype}
 }

@@ -213,7 +213,7 @@ func (t *Tensor) show(b *strings.Builder, indent int) {
 	}
 }
 
-// part and drop are Slice and Index for looking only: not counted as views.
+// part and drop are Slice and Index for looking only: no holders of the storage.
 func (t *Tensor) part(lo, hi int) *Tensor {
 	shape := append([]int{hi - lo}, t.shape[1:]...)
 	return &Tensor{base: t.base, offset: t.offset + lo*t.strides[0], shape: shape, strides: t.strides, dtype: t.dtype}

@@ -48,7 +48,7 @@ func Product(a, b *Tensor, transA, transB bool) *Tensor {
 }
 
 // matrices is t, transposed if asked, with a vector made a matrix: a row if it
-// is the left operand. Not counted as a view.
+// is the left operand. It is no holder of the storage.
 func (t *Tensor) matrices(left, trans bool) *Tensor {
 	v := *t
 	v.shape, v.strides = slices.Clone(t.shape), slices.Clone(t.strides)

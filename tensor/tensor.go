@@ -35,7 +35,7 @@ type Tensor struct {
 // base is what the views of one storage share.
 type base struct {
 	store   *gpu.Storage
-	views   atomic.Int32  // tensors made that are views of store
+	holders atomic.Int32  // tensors made as views of store and not released
 	version atomic.Uint32 // writes in place so far
 }
 
@@ -80,9 +80,27 @@ func (t *Tensor) SetRole(r gpu.Role) *Tensor {
 // Version counts the writes in place to the tensor's storage.
 func (t *Tensor) Version() int { return int(t.version.Load()) }
 
-// Views counts the tensors that were made as views of t's storage, t among
-// them, whether or not they are still in use.
-func (t *Tensor) Views() int { return int(t.views.Load()) }
+// View is the run of bytes from the first element to the last.
+func (t *Tensor) View() gpu.View { return t.view() }
+
+// Storages visits the storage, for those who look for what a variable holds.
+func (t *Tensor) Storages(visit func(part string, s *gpu.Storage)) {
+	if t != nil {
+		visit("", t.store)
+	}
+}
+
+// Retain counts another holder of the tensor's storage, for Release.
+func (t *Tensor) Retain() { t.holders.Add(1) }
+
+// Release gives up t. When all tensors made as views of its storage, and all
+// that Retain counted, were given up, the memory is freed. A tensor that was
+// dropped without Release leaves that to Go's collector.
+func (t *Tensor) Release() {
+	if t.holders.Add(-1) == 0 {
+		t.store.Free()
+	}
+}
 
 // Free gives the tensor's memory back now, and that of all its views. Using
 // one of them afterwards panics. Without Free the memory comes back when Go's
@@ -126,7 +144,7 @@ func fresh(dev *gpu.Device, op string, dt DType, shape []int) *Tensor {
 
 func over(store *gpu.Storage, dt DType, shape []int) *Tensor {
 	b := &base{store: store}
-	b.views.Store(1)
+	b.holders.Store(1)
 	return &Tensor{base: b, shape: slices.Clone(shape), strides: rowMajor(shape), dtype: dt}
 }
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// another returns a view of t's storage.
+// another returns a view of t's storage that counts as a holder of it.
 func (t *Tensor) another(offset int, shape, strides []int) *Tensor {
-	t.views.Add(1)
+	t.Retain()
 	return &Tensor{base: t.base, offset: offset, shape: shape, strides: strides, dtype: t.dtype}
 }
 
