@@ -246,23 +246,26 @@ func (t *Tensor) CopyFrom(o *Tensor) {
 }
 
 // AddInPlace adds scale*o to t.
-func (t *Tensor) AddInPlace(o *Tensor, scale float64) {
-	floats("add_in_place", t, o)
+func (t *Tensor) AddInPlace(o *Tensor, scale float64) { t.Blend(o, scale, 1) }
+
+// Blend replaces t by alpha*o + beta*t.
+func (t *Tensor) Blend(o *Tensor, alpha, beta float64) {
+	floats("blend", t, o)
 	if !slices.Equal(t.shape, o.shape) {
-		Fail("add_in_place", "the shapes differ", "broadcast the second with BroadcastTo", t, o)
+		Fail("blend", "the shapes differ", "broadcast the second with BroadcastTo", t, o)
 	}
 	if !t.Contiguous() {
-		sum := Binary("add_in_place", gpu.Mul, o, Maker{t.Device(), t.dtype}.Scalar(scale), 1, 0)
-		defer sum.Free()
-		sum.AddInPlace(t, 1)
-		t.CopyFrom(sum)
+		c := t.copy("blend")
+		defer c.Free()
+		c.Blend(o, alpha, beta)
+		t.CopyFrom(c)
 		return
 	}
 	x := o
 	if !o.Contiguous() || o.base == t.base {
-		x = o.copy("add_in_place")
+		x = o.copy("blend")
 		defer x.Free()
 	}
-	run("add_in_place", gpu.Axpby, t.dtype, &gpu.AxpbyParams{Alpha: scale, Beta: 1, N: uint32(t.Len())}, x.view(), t.view())
+	run("blend", gpu.Axpby, t.dtype, &gpu.AxpbyParams{Alpha: alpha, Beta: beta, N: uint32(t.Len())}, x.view(), t.view())
 	t.version.Add(1)
 }

@@ -14,15 +14,25 @@ func SGDStep(g, w, v *Tensor, p gpu.SGDParams) {
 }
 
 // AdamStep updates parameters w and moments m and v in place, given the
-// gradient g and the step counter. The parameters' N is filled in.
-func AdamStep(g *Tensor, step *gpu.Storage, w, m, v *Tensor, p gpu.AdamParams) {
+// gradient g and the number of the step, 1 or more, in a counter. The
+// parameters' N is filled in.
+func AdamStep(g, counter, w, m, v *Tensor, p gpu.AdamParams) {
 	floats("adam_step", g, w, m, v)
 	p.N = uint32(w.Len())
 	d, free := g.dense("adam_step")
 	defer free()
-	run("adam_step", gpu.AdamStep, w.dtype, &p, d.view(), step.All(), w.view(), m.view(), v.view())
+	run("adam_step", gpu.AdamStep, w.dtype, &p, d.view(), counter.view(), w.view(), m.view(), v.view())
 	w.version.Add(1)
 }
 
-// CountStep adds one to a step counter.
-func CountStep(step *gpu.Storage) { advance("count", step, 1) }
+// NewCounter makes a counter that is advanced on the device: a state block of
+// four Int32 words, the first two of which hold the count, 0.
+func NewCounter(dev *gpu.Device, op string) *Tensor {
+	return over(dev.NewCounter(op), Int32, []int{4})
+}
+
+// Count adds n to a counter.
+func (t *Tensor) Count(n int) {
+	advance("count", t.store, n)
+	t.version.Add(1)
+}

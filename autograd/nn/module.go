@@ -1,0 +1,169 @@
+package nn
+
+import (
+	"fmt"
+	"strings"
+
+	"gradbook/autograd"
+	"gradbook/tensor"
+)
+
+// Module is a function with parameters.
+type Module interface {
+	// Forward computes the module's result.
+	Forward(x *autograd.Var) *autograd.Var
+	// Params returns the trainable parameters, always in the same order.
+	Params() []*autograd.Var
+}
+
+// Container is a module of modules. Implement it so that Eval, Train and
+// Summary reach what is within.
+type Container interface {
+	Modules() []Module
+}
+
+// Switch is a module that does otherwise in training than in use.
+type Switch interface {
+	// SetTraining switches and returns what was before.
+	SetTraining(on bool) (was bool)
+}
+
+// Train switches m, and what it contains, to training: dropout drops.
+func Train(m Module) { setTraining(m, true) }
+
+// Eval switches m, and what it contains, to use: dropout does nothing.
+func Eval(m Module) { setTraining(m, false) }
+
+// setTraining switches all of m and returns a function that switches back.
+func setTraining(m Module, on bool) (back func()) {
+	var undo []func()
+	if s, ok := m.(Switch); ok {
+		was := s.SetTraining(on)
+		undo = append(undo, func() { s.SetTraining(was) })
+	}
+	if c, ok := m.(Container); ok {
+		for _, inner := range c.Modules() {
+			undo = append(undo, setTraining(inner, on))
+		}
+	}
+	return func() {
+		for _, u := range undo {
+			u()
+		}
+	}
+}
+
+// builtin marks modules whose results nobody keeps: they can be discarded.
+type builtin interface{ builtin() }
+
+func (*Model) builtin()           {}
+func (*LinearLayer) builtin()     {}
+func (*EmbeddingLayer) builtin()  {}
+func (*LayerNormLayer) builtin()  {}
+func (*DropoutLayer) builtin()    {}
+func (*Conv2DLayer) builtin()     {}
+func (*MaxPool2DLayer) builtin()  {}
+func (*ActivationLayer) builtin() {}
+
+// Model runs modules one after the other.
+type Model struct {
+	Layers []Module
+}
+
+// Sequential makes a model of modules that run one after the other. Their
+// parameters are named after their places: layers[0].W.
+func Sequential(layers ...Module) *Model {
+	for i, l := range layers {
+		if l == nil {
+			tensor.Fail("sequential", fmt.Sprintf("layer %d is nil", i), "")
+		}
+		for k, p := range l.Params() {
+			name := p.Name()
+			if name == "" {
+				name = fmt.Sprint(k)
+			}
+			p.Named(fmt.Sprintf("layers[%d].%s", i, name))
+		}
+	}
+	return &Model{layers}
+}
+
+// Forward runs the layers. A Linear and the ReLU, Sigmoid or Tanh after it run
+// as one launch.
+func (m *Model) Forward(x *autograd.Var) *autograd.Var {
+	inner := false // x came from a layer of this package and nobody else saw it
+	for i := 0; i < len(m.Layers); i++ {
+		_, ours := m.Layers[i].(builtin)
+		var y *autograd.Var
+		if l, act := m.fused(i); l != nil {
+			y = l.forward(x, act)
+			i++
+		} else {
+			y = m.Layers[i].Forward(x)
+		}
+		if y == nil {
+			tensor.Fail(fmt.Sprintf("layers[%d]", i), "Forward returned nil", "return the result", x.Value)
+		}
+		if y == x {
+			continue
+		}
+		if inner {
+			x.Discard()
+		}
+		x, inner = y, ours
+	}
+	return x
+}
+
+// fused returns the linear layer at i if the next layer is an activation that
+// it can take in.
+func (m *Model) fused(i int) (*LinearLayer, autograd.Activation) {
+	if i+1 == len(m.Layers) {
+		return nil, 0
+	}
+	l, linear := m.Layers[i].(*LinearLayer)
+	a, curved := m.Layers[i+1].(*ActivationLayer)
+	if !linear || !curved || a.fused == autograd.NoActivation {
+		return nil, 0
+	}
+	return l, a.fused
+}
+
+// Params returns the parameters of all layers.
+func (m *Model) Params() []*autograd.Var {
+	var ps []*autograd.Var
+	for _, l := range m.Layers {
+		ps = append(ps, l.Params()...)
+	}
+	return ps
+}
+
+// Modules returns the layers.
+func (m *Model) Modules() []Module { return m.Layers }
+
+// Train switches the model to training: dropout drops.
+func (m *Model) Train() { Train(m) }
+
+// Eval switches the model to use: dropout does nothing.
+func (m *Model) Eval() { Eval(m) }
+
+func (m *Model) String() string {
+	var b strings.Builder
+	b.WriteString("Sequential(")
+	for i, l := range m.Layers {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(describe(l))
+	}
+	b.WriteString(")")
+	return b.String()
+}
+
+func describe(m Module) string {
+	if s, ok := m.(fmt.Stringer); ok {
+		return s.String()
+	}
+	name := strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
+	return name[strings.LastIndex(name, ".")+1:]
+}

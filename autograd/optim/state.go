@@ -1,0 +1,51 @@
+package optim
+
+import (
+	"fmt"
+
+	"gradbook/tensor"
+)
+
+// State returns the optimizer's state by name: the step counter, and each
+// parameter's moments. Saving these tensors and filling them again resumes
+// training with the same bits.
+func (o *Optimizer) State() map[string]*tensor.Tensor {
+	o.allocate()
+	m := map[string]*tensor.Tensor{o.name + ".steps": o.counter}
+	for i, p := range o.params {
+		name := p.Name()
+		if name == "" {
+			name = fmt.Sprintf("param%d", i)
+		}
+		for k, slot := range o.rule.slots() {
+			key := o.name + "." + name + "." + slot
+			if m[key] != nil {
+				tensor.Fail(o.name, "two parameters are named "+name, "give them different names with Named")
+			}
+			m[key] = o.slots[i][k]
+		}
+	}
+	return m
+}
+
+// Loaded tells the optimizer that its State was filled anew.
+func (o *Optimizer) Loaded() {
+	words := o.counter.Ints()
+	o.steps = int(uint32(words[0])) | words[1]<<32
+	o.pending = nil
+}
+
+// allocate makes the counter and all moments, zero.
+func (o *Optimizer) allocate() {
+	if o.counter == nil {
+		o.counter = tensor.NewCounter(o.dev, o.name).SetName("steps of " + o.name)
+	}
+	if o.slots == nil {
+		o.slots = make([][]*tensor.Tensor, len(o.params))
+	}
+	for i, p := range o.params {
+		if o.slots[i] == nil {
+			o.slots[i] = o.newSlots(p)
+		}
+	}
+}
