@@ -3,6 +3,10 @@
 package symbols
 
 import (
+	gradbook_autograd_ "gradbook/autograd"
+	gradbook_autograd_data_ "gradbook/autograd/data"
+	gradbook_autograd_nn_ "gradbook/autograd/nn"
+	gradbook_autograd_optim_ "gradbook/autograd/optim"
 	gradbook_gpu_ "gradbook/gpu"
 	gradbook_session_ "gradbook/session"
 	gradbook_tensor_ "gradbook/tensor"
@@ -67,6 +71,7 @@ var projectTable = map[string]map[string]reflect.Value{
 		"LinearParams":         reflect.ValueOf((*gradbook_gpu_.LinearParams)(nil)),
 		"New":                  reflect.ValueOf(gradbook_gpu_.New),
 		"Open":                 reflect.ValueOf(gradbook_gpu_.Open),
+		"OpenBackend":          reflect.ValueOf(gradbook_gpu_.OpenBackend),
 		"OutOfMemoryError":     reflect.ValueOf((*gradbook_gpu_.OutOfMemoryError)(nil)),
 		"Owner":                reflect.ValueOf((*gradbook_gpu_.Owner)(nil)),
 		"Pack":                 reflect.ValueOf(gradbook_gpu_.Pack),
@@ -110,7 +115,6 @@ var projectTable = map[string]map[string]reflect.Value{
 		"Broadcast":           reflect.ValueOf(gradbook_tensor_.Broadcast),
 		"Col2im":              reflect.ValueOf(gradbook_tensor_.Col2im),
 		"Concat":              reflect.ValueOf(gradbook_tensor_.Concat),
-		"CountStep":           reflect.ValueOf(gradbook_tensor_.CountStep),
 		"CrossEntropy":        reflect.ValueOf(gradbook_tensor_.CrossEntropy),
 		"CrossEntropyGrad":    reflect.ValueOf(gradbook_tensor_.CrossEntropyGrad),
 		"DType":               reflect.ValueOf((*gradbook_tensor_.DType)(nil)),
@@ -119,6 +123,7 @@ var projectTable = map[string]map[string]reflect.Value{
 		"Error":               reflect.ValueOf((*gradbook_tensor_.Error)(nil)),
 		"Eye":                 reflect.ValueOf(gradbook_tensor_.Eye),
 		"Fail":                reflect.ValueOf(gradbook_tensor_.Fail),
+		"FileError":           reflect.ValueOf((*gradbook_tensor_.FileError)(nil)),
 		"FromFloat32s":        reflect.ValueOf(gradbook_tensor_.FromFloat32s),
 		"FromInts":            reflect.ValueOf(gradbook_tensor_.FromInts),
 		"FromRows":            reflect.ValueOf(gradbook_tensor_.FromRows),
@@ -134,12 +139,14 @@ var projectTable = map[string]map[string]reflect.Value{
 		"MaxPool":             reflect.ValueOf(gradbook_tensor_.MaxPool),
 		"MaxPoolGrad":         reflect.ValueOf(gradbook_tensor_.MaxPoolGrad),
 		"New":                 reflect.ValueOf(gradbook_tensor_.New),
+		"NewCounter":          reflect.ValueOf(gradbook_tensor_.NewCounter),
 		"On":                  reflect.ValueOf(gradbook_tensor_.On),
 		"OneHot":              reflect.ValueOf(gradbook_tensor_.OneHot),
 		"Ones":                reflect.ValueOf(gradbook_tensor_.Ones),
 		"Product":             reflect.ValueOf(gradbook_tensor_.Product),
 		"Rand":                reflect.ValueOf(gradbook_tensor_.Rand),
 		"Randn":               reflect.ValueOf(gradbook_tensor_.Randn),
+		"ReadFile":            reflect.ValueOf(gradbook_tensor_.ReadFile),
 		"SGDStep":             reflect.ValueOf(gradbook_tensor_.SGDStep),
 		"Scalar":              reflect.ValueOf(gradbook_tensor_.Scalar),
 		"Seed":                reflect.ValueOf(gradbook_tensor_.Seed),
@@ -150,7 +157,119 @@ var projectTable = map[string]map[string]reflect.Value{
 		"Unary":               reflect.ValueOf(gradbook_tensor_.Unary),
 		"Where":               reflect.ValueOf(gradbook_tensor_.Where),
 		"Window":              reflect.ValueOf((*gradbook_tensor_.Window)(nil)),
+		"WriteFile":           reflect.ValueOf(gradbook_tensor_.WriteFile),
 		"Zeros":               reflect.ValueOf(gradbook_tensor_.Zeros),
+	},
+	"gradbook/autograd/autograd": {
+		"Activation":   reflect.ValueOf((*gradbook_autograd_.Activation)(nil)),
+		"Concat":       reflect.ValueOf(gradbook_autograd_.Concat),
+		"Const":        reflect.ValueOf(gradbook_autograd_.Const),
+		"Conv2D":       reflect.ValueOf(gradbook_autograd_.Conv2D),
+		"CrossEntropy": reflect.ValueOf(gradbook_autograd_.CrossEntropy),
+		"DType":        reflect.ValueOf((*gradbook_autograd_.DType)(nil)),
+		"Func":         reflect.ValueOf(gradbook_autograd_.Func),
+		"GradCheck":    reflect.ValueOf(gradbook_autograd_.GradCheck),
+		"LayerNorm":    reflect.ValueOf(gradbook_autograd_.LayerNorm),
+		"Leaf":         reflect.ValueOf(gradbook_autograd_.Leaf),
+		"Linear":       reflect.ValueOf(gradbook_autograd_.Linear),
+		"New":          reflect.ValueOf(gradbook_autograd_.New),
+		"NoGrad":       reflect.ValueOf(gradbook_autograd_.NoGrad),
+		"Param":        reflect.ValueOf(gradbook_autograd_.Param),
+		"Recording":    reflect.ValueOf(gradbook_autograd_.Recording),
+		"Scalar":       reflect.ValueOf(gradbook_autograd_.Scalar),
+		"Stack":        reflect.ValueOf(gradbook_autograd_.Stack),
+		"Var":          reflect.ValueOf((*gradbook_autograd_.Var)(nil)),
+		"Where":        reflect.ValueOf(gradbook_autograd_.Where),
+	},
+	"gradbook/autograd/nn/nn": {
+		"Accuracy":        reflect.ValueOf(gradbook_autograd_nn_.Accuracy),
+		"Activation":      reflect.ValueOf(gradbook_autograd_nn_.Activation),
+		"ActivationLayer": reflect.ValueOf((*gradbook_autograd_nn_.ActivationLayer)(nil)),
+		"As":              reflect.ValueOf(gradbook_autograd_nn_.As),
+		"BCEWithLogits":   reflect.ValueOf(gradbook_autograd_nn_.BCEWithLogits),
+		"Batched":         reflect.ValueOf((*gradbook_autograd_nn_.Batched)(nil)),
+		"_Batched":        reflect.ValueOf((*wrap_gradbook_autograd_nn_Batched)(nil)),
+		"Container":       reflect.ValueOf((*gradbook_autograd_nn_.Container)(nil)),
+		"_Container":      reflect.ValueOf((*wrap_gradbook_autograd_nn_Container)(nil)),
+		"Conv2D":          reflect.ValueOf(gradbook_autograd_nn_.Conv2D),
+		"Conv2DLayer":     reflect.ValueOf((*gradbook_autograd_nn_.Conv2DLayer)(nil)),
+		"CrossEntropy":    reflect.ValueOf(gradbook_autograd_nn_.CrossEntropy),
+		"Dropout":         reflect.ValueOf(gradbook_autograd_nn_.Dropout),
+		"DropoutLayer":    reflect.ValueOf((*gradbook_autograd_nn_.DropoutLayer)(nil)),
+		"Embedding":       reflect.ValueOf(gradbook_autograd_nn_.Embedding),
+		"EmbeddingLayer":  reflect.ValueOf((*gradbook_autograd_nn_.EmbeddingLayer)(nil)),
+		"Eval":            reflect.ValueOf(gradbook_autograd_nn_.Eval),
+		"FanIn":           reflect.ValueOf(gradbook_autograd_nn_.FanIn),
+		"Flatten":         reflect.ValueOf(gradbook_autograd_nn_.Flatten),
+		"GELU":            reflect.ValueOf(gradbook_autograd_nn_.GELU),
+		"Init":            reflect.ValueOf((*gradbook_autograd_nn_.Init)(nil)),
+		"KaimingNormal":   reflect.ValueOf(gradbook_autograd_nn_.KaimingNormal),
+		"KaimingUniform":  reflect.ValueOf(gradbook_autograd_nn_.KaimingUniform),
+		"L1":              reflect.ValueOf(gradbook_autograd_nn_.L1),
+		"LayerNorm":       reflect.ValueOf(gradbook_autograd_nn_.LayerNorm),
+		"LayerNormLayer":  reflect.ValueOf((*gradbook_autograd_nn_.LayerNormLayer)(nil)),
+		"Linear":          reflect.ValueOf(gradbook_autograd_nn_.Linear),
+		"LinearLayer":     reflect.ValueOf((*gradbook_autograd_nn_.LinearLayer)(nil)),
+		"Load":            reflect.ValueOf(gradbook_autograd_nn_.Load),
+		"MSE":             reflect.ValueOf(gradbook_autograd_nn_.MSE),
+		"Maker":           reflect.ValueOf((*gradbook_autograd_nn_.Maker)(nil)),
+		"MaxPool2D":       reflect.ValueOf(gradbook_autograd_nn_.MaxPool2D),
+		"MaxPool2DLayer":  reflect.ValueOf((*gradbook_autograd_nn_.MaxPool2DLayer)(nil)),
+		"Model":           reflect.ValueOf((*gradbook_autograd_nn_.Model)(nil)),
+		"Module":          reflect.ValueOf((*gradbook_autograd_nn_.Module)(nil)),
+		"_Module":         reflect.ValueOf((*wrap_gradbook_autograd_nn_Module)(nil)),
+		"Normal":          reflect.ValueOf(gradbook_autograd_nn_.Normal),
+		"On":              reflect.ValueOf(gradbook_autograd_nn_.On),
+		"ReLU":            reflect.ValueOf(gradbook_autograd_nn_.ReLU),
+		"Save":            reflect.ValueOf(gradbook_autograd_nn_.Save),
+		"Sequential":      reflect.ValueOf(gradbook_autograd_nn_.Sequential),
+		"SiLU":            reflect.ValueOf(gradbook_autograd_nn_.SiLU),
+		"Sigmoid":         reflect.ValueOf(gradbook_autograd_nn_.Sigmoid),
+		"Softmax":         reflect.ValueOf(gradbook_autograd_nn_.Softmax),
+		"Stateful":        reflect.ValueOf((*gradbook_autograd_nn_.Stateful)(nil)),
+		"_Stateful":       reflect.ValueOf((*wrap_gradbook_autograd_nn_Stateful)(nil)),
+		"Summary":         reflect.ValueOf(gradbook_autograd_nn_.Summary),
+		"Switch":          reflect.ValueOf((*gradbook_autograd_nn_.Switch)(nil)),
+		"_Switch":         reflect.ValueOf((*wrap_gradbook_autograd_nn_Switch)(nil)),
+		"Table":           reflect.ValueOf((*gradbook_autograd_nn_.Table)(nil)),
+		"Tanh":            reflect.ValueOf(gradbook_autograd_nn_.Tanh),
+		"Train":           reflect.ValueOf(gradbook_autograd_nn_.Train),
+		"XavierNormal":    reflect.ValueOf(gradbook_autograd_nn_.XavierNormal),
+		"XavierUniform":   reflect.ValueOf(gradbook_autograd_nn_.XavierUniform),
+		"Zero":            reflect.ValueOf(gradbook_autograd_nn_.Zero),
+	},
+	"gradbook/autograd/optim/optim": {
+		"Adagrad":      reflect.ValueOf(gradbook_autograd_optim_.Adagrad),
+		"Adam":         reflect.ValueOf(gradbook_autograd_optim_.Adam),
+		"AdamW":        reflect.ValueOf(gradbook_autograd_optim_.AdamW),
+		"Betas":        reflect.ValueOf(gradbook_autograd_optim_.Betas),
+		"ClipGradNorm": reflect.ValueOf(gradbook_autograd_optim_.ClipGradNorm),
+		"Cosine":       reflect.ValueOf(gradbook_autograd_optim_.Cosine),
+		"Decay":        reflect.ValueOf(gradbook_autograd_optim_.Decay),
+		"Eps":          reflect.ValueOf(gradbook_autograd_optim_.Eps),
+		"Momentum":     reflect.ValueOf(gradbook_autograd_optim_.Momentum),
+		"Nesterov":     reflect.ValueOf(gradbook_autograd_optim_.Nesterov),
+		"Optimizer":    reflect.ValueOf((*gradbook_autograd_optim_.Optimizer)(nil)),
+		"Option":       reflect.ValueOf((*gradbook_autograd_optim_.Option)(nil)),
+		"RMSprop":      reflect.ValueOf(gradbook_autograd_optim_.RMSprop),
+		"SGD":          reflect.ValueOf(gradbook_autograd_optim_.SGD),
+		"Schedule":     reflect.ValueOf((*gradbook_autograd_optim_.Schedule)(nil)),
+		"StepError":    reflect.ValueOf((*gradbook_autograd_optim_.StepError)(nil)),
+		"StepLR":       reflect.ValueOf(gradbook_autograd_optim_.StepLR),
+		"Warmup":       reflect.ValueOf(gradbook_autograd_optim_.Warmup),
+		"WeightDecay":  reflect.ValueOf(gradbook_autograd_optim_.WeightDecay),
+		"WithSchedule": reflect.ValueOf(gradbook_autograd_optim_.WithSchedule),
+	},
+	"gradbook/autograd/data/data": {
+		"Batch":        reflect.ValueOf((*gradbook_autograd_data_.Batch)(nil)),
+		"CSVClasses":   reflect.ValueOf(gradbook_autograd_data_.CSVClasses),
+		"CSVValues":    reflect.ValueOf(gradbook_autograd_data_.CSVValues),
+		"Dataset":      reflect.ValueOf((*gradbook_autograd_data_.Dataset)(nil)),
+		"FashionMNIST": reflect.ValueOf(gradbook_autograd_data_.FashionMNIST),
+		"FileError":    reflect.ValueOf((*gradbook_autograd_data_.FileError)(nil)),
+		"IDX":          reflect.ValueOf(gradbook_autograd_data_.IDX),
+		"MNIST":        reflect.ValueOf(gradbook_autograd_data_.MNIST),
+		"New":          reflect.ValueOf(gradbook_autograd_data_.New),
 	},
 	"gradbook/session/session": {
 		"Bar":         reflect.ValueOf((*gradbook_session_.Bar)(nil)),
@@ -284,6 +403,63 @@ type wrap_gradbook_gpu_Recording struct {
 func (w wrap_gradbook_gpu_Recording) Close() { w.WClose() }
 
 func (w wrap_gradbook_gpu_Recording) Replay() error { return w.WReplay() }
+
+// wrap_gradbook_autograd_nn_Batched implements its interface by function fields.
+type wrap_gradbook_autograd_nn_Batched struct {
+	IValue any
+	WEach  func(a0 int, a1 func(x *gradbook_autograd_.Var, y *gradbook_autograd_.Var) bool)
+	WLen   func() int
+}
+
+func (w wrap_gradbook_autograd_nn_Batched) Each(a0 int, a1 func(x *gradbook_autograd_.Var, y *gradbook_autograd_.Var) bool) {
+	w.WEach(a0, a1)
+}
+
+func (w wrap_gradbook_autograd_nn_Batched) Len() int { return w.WLen() }
+
+// wrap_gradbook_autograd_nn_Container implements its interface by function fields.
+type wrap_gradbook_autograd_nn_Container struct {
+	IValue   any
+	WModules func() []gradbook_autograd_nn_.Module
+}
+
+func (w wrap_gradbook_autograd_nn_Container) Modules() []gradbook_autograd_nn_.Module {
+	return w.WModules()
+}
+
+// wrap_gradbook_autograd_nn_Module implements its interface by function fields.
+type wrap_gradbook_autograd_nn_Module struct {
+	IValue   any
+	WForward func(a0 *gradbook_autograd_.Var) *gradbook_autograd_.Var
+	WParams  func() []*gradbook_autograd_.Var
+}
+
+func (w wrap_gradbook_autograd_nn_Module) Forward(a0 *gradbook_autograd_.Var) *gradbook_autograd_.Var {
+	return w.WForward(a0)
+}
+
+func (w wrap_gradbook_autograd_nn_Module) Params() []*gradbook_autograd_.Var { return w.WParams() }
+
+// wrap_gradbook_autograd_nn_Stateful implements its interface by function fields.
+type wrap_gradbook_autograd_nn_Stateful struct {
+	IValue  any
+	WLoaded func()
+	WState  func() map[string]*gradbook_tensor_.Tensor
+}
+
+func (w wrap_gradbook_autograd_nn_Stateful) Loaded() { w.WLoaded() }
+
+func (w wrap_gradbook_autograd_nn_Stateful) State() map[string]*gradbook_tensor_.Tensor {
+	return w.WState()
+}
+
+// wrap_gradbook_autograd_nn_Switch implements its interface by function fields.
+type wrap_gradbook_autograd_nn_Switch struct {
+	IValue       any
+	WSetTraining func(a0 bool) bool
+}
+
+func (w wrap_gradbook_autograd_nn_Switch) SetTraining(a0 bool) bool { return w.WSetTraining(a0) }
 
 // wrap_gradbook_session_Holder implements its interface by function fields.
 type wrap_gradbook_session_Holder struct {
