@@ -13,6 +13,7 @@ import (
 type pressure struct {
 	since int64
 	floor int64
+	left  int64 // bytes in use after the last collection
 }
 
 // collectFloor is the least budget, in bytes: below it a collection costs more
@@ -22,8 +23,8 @@ const collectFloor = 256 << 20
 func (p *pressure) init() { p.floor = collectFloor }
 
 // SetCollectBudget sets the least number of device bytes that storages take
-// between two collections. The budget grows to the bytes in use when those are
-// more.
+// between two collections. The budget is the bytes that the last collection
+// left in use when those are more.
 func (d *Device) SetCollectBudget(bytes int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -33,7 +34,7 @@ func (d *Device) SetCollectBudget(bytes int64) {
 // feel books bytes that a storage is about to take.
 func (d *Device) feel(bytes int64) {
 	d.pressure.since += bytes
-	if d.pressure.since > max(d.pressure.floor, d.inUse) {
+	if d.pressure.since > max(d.pressure.floor, d.pressure.left) {
 		d.collect()
 	}
 }
@@ -147,7 +148,6 @@ func (d *Device) Collect() {
 // is done.
 func (d *Device) collect() {
 	d.count.Collects++
-	d.pressure.since = 0
 	runtime.GC()
 	for _, e := range d.entries {
 		if e.handle.Value() == nil {
@@ -155,4 +155,5 @@ func (d *Device) collect() {
 		}
 	}
 	d.drain()
+	d.pressure.since, d.pressure.left = 0, d.inUse
 }

@@ -51,7 +51,7 @@ func cases() []testCase {
 	return all
 }
 
-var lengths = []uint32{1, 2, 31, 64, 257, 1000, 70001}
+var lengths = []uint32{1, 2, 31, 64, 257, 1000, 10007}
 
 func elementCases() (cs []testCase) {
 	for _, n := range lengths {
@@ -69,6 +69,12 @@ func elementCases() (cs []testCase) {
 			cs = append(cs, testCase{kernel: gpu.Cast, params: &gpu.CastParams{From: uint32(from), N: n}, inputs: inputs{"x": uniform(-1000, 1000)}})
 		}
 	}
+	const long = 70001 // more than 16 bits count
+	cs = append(cs,
+		testCase{kernel: gpu.Fill, params: &gpu.FillParams{Value: 5, N: long}},
+		testCase{kernel: gpu.Unary, params: &gpu.UnaryParams{Scale: 2, Op: gpu.Square, N: long}},
+		testCase{kernel: gpu.Axpby, params: &gpu.AxpbyParams{Alpha: 2, Beta: 1, N: long}},
+		testCase{kernel: gpu.SGDStep, params: &gpu.SGDParams{LR: 0.1, Momentum: 0.9, N: long}})
 	cs = append(cs, testCase{kernel: gpu.Where, params: &gpu.WhereParams{N: 100},
 		inputs: inputs{"cond": oneOf(0, 1), "a": oneOf(nan, inf, 1), "b": oneOf(nan, -inf, 2)}})
 	for op := range gpu.NumUnaryOps {
@@ -135,7 +141,7 @@ var broadcasts = []struct {
 }{
 	{nil, nil, nil},
 	{[]uint32{1000}, []int32{1}, []int32{1}},
-	{[]uint32{70001}, []int32{1}, []int32{1}},
+	{[]uint32{10007}, []int32{1}, []int32{1}},
 	{[]uint32{257}, []int32{1}, []int32{0}},
 	{[]uint32{257}, []int32{0}, []int32{1}},
 	{[]uint32{33, 17}, []int32{17, 1}, []int32{0, 1}},
@@ -180,7 +186,7 @@ func stridedCases() (cs []testCase) {
 		dst  []int32
 	}{
 		{nil, nil}, {[]uint32{100}, []int32{1}}, {[]uint32{100}, []int32{3}}, {[]uint32{9, 11}, []int32{20, 1}},
-		{[]uint32{9, 11}, []int32{1, 9}}, {[]uint32{130, 65}, []int32{1, 131}}, {[]uint32{2, 3, 4}, []int32{24, 8, 2}},
+		{[]uint32{9, 11}, []int32{1, 9}}, {[]uint32{70001}, []int32{1}}, {[]uint32{130, 65}, []int32{1, 131}}, {[]uint32{2, 3, 4}, []int32{24, 8, 2}},
 		{[]uint32{2, 1, 2, 3, 2, 3}, []int32{72, 72, 36, 12, 6, 2}},
 	} {
 		dims, n := shape(b.dims)

@@ -16,7 +16,7 @@ func (s *suite) census(t *testing.T) {
 	b := s.start(t)
 	d := gpu.New(b)
 	seen := map[string]bool{}
-	each(t, b.Info(), func(t *testing.T, c *testCase, dtype gpu.DType) {
+	s.each(t, b.Info(), func(t *testing.T, c *testCase, dtype gpu.DType) {
 		if key := c.kernel.String() + dtype.String(); seen[key] {
 			return
 		} else {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"gradbook/gpu"
@@ -26,8 +27,16 @@ func Run(t *testing.T, open func() gpu.Backend) {
 		s.name, s.checks, s.launches, s.declined, s.faults)
 }
 
+// RunKernels tries a backend on the cases of some kernels only.
+func RunKernels(t *testing.T, open func() gpu.Backend, kernels ...gpu.Kernel) {
+	s := &suite{open: open, only: kernels}
+	t.Run("Kernels", s.kernels)
+	t.Logf("%s: %d checks of %d launches", s.name, s.checks, s.launches)
+}
+
 type suite struct {
 	open     func() gpu.Backend
+	only     []gpu.Kernel // all if empty
 	name     string
 	checks   int
 	launches int
@@ -49,12 +58,15 @@ func (s *suite) start(t *testing.T) gpu.Backend {
 }
 
 // each calls f for every case and dtype that the backend must know.
-func each(t *testing.T, info gpu.Info, f func(t *testing.T, c *testCase, dtype gpu.DType)) {
+func (s *suite) each(t *testing.T, info gpu.Info, f func(t *testing.T, c *testCase, dtype gpu.DType)) {
 	byKernel := map[gpu.Kernel][]testCase{}
 	for _, c := range cases() {
 		byKernel[c.kernel] = append(byKernel[c.kernel], c)
 	}
 	for k := range gpu.NumKernels {
+		if len(s.only) > 0 && !slices.Contains(s.only, k) {
+			continue
+		}
 		t.Run(k.String(), func(t *testing.T) {
 			if len(byKernel[k]) == 0 {
 				t.Error("no case tries this kernel")
@@ -87,7 +99,7 @@ func needsFloat64(c *testCase, dtype gpu.DType) bool {
 func (s *suite) kernels(t *testing.T) {
 	b := s.start(t)
 	info := b.Info()
-	each(t, info, func(t *testing.T, c *testCase, dtype gpu.DType) {
+	s.each(t, info, func(t *testing.T, c *testCase, dtype gpu.DType) {
 		d := prepare(c, dtype)
 		for _, odd := range []bool{false, true} {
 			got, err := d.execute(b, odd)
@@ -125,7 +137,7 @@ func (s *suite) kernels(t *testing.T) {
 func (s *suite) compositions(t *testing.T) {
 	b := s.start(t)
 	d := gpu.New(unfused{b})
-	each(t, b.Info(), func(t *testing.T, c *testCase, dtype gpu.DType) {
+	s.each(t, b.Info(), func(t *testing.T, c *testCase, dtype gpu.DType) {
 		if c.kernel.Info().Tier != gpu.Fused {
 			return
 		}

@@ -1,0 +1,149 @@
+package gpu_test
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+
+	"gradbook/gpu"
+	"gradbook/gpu/gputest"
+	"gradbook/gpu/host"
+	"gradbook/gpu/null"
+)
+
+func TestInterrupt(t *testing.T) {
+	d := newDevice(t)
+	x, y := fill(t, d, 2, 1), fill(t, d, 2, 1)
+	d.Interrupt()
+	err := add(d, x, y, 1)
+	var interrupted *gpu.InterruptedError
+	if !errors.As(err, &interrupted) || interrupted.Kernel != gpu.Axpby || !d.Interrupted() {
+		t.Fatalf("got %v", err)
+	}
+	must(t, d.Shield(func() { err = add(d, x, y, 1) }))
+	must(t, err)
+	want(t, y, 2, 2)
+	d.Resume()
+	must(t, add(d, x, y, 1))
+	want(t, y, 3, 3)
+}
+
+func TestShieldGetsPastOneFault(t *testing.T) {
+	for call := gputest.Alloc; call <= gputest.Upload; call++ {
+		f := gputest.Faulty(host.New())
+		d := newDevice(t, func(gpu.Backend) gpu.Backend { return f })
+		x, y := fill(t, d, 2, 1), fill(t, d, 2, 1)
+		late := d.FromHost(floats(5, 5), "late", gpu.Data)
+		f.Fail(call, 1, false)
+		var errs []error
+		err := d.Shield(func() {
+			errs = append(errs, add(d, x, y, 1), add(d, late, y, 1), add(d, x, y, 1))
+		})
+		if !errors.Is(err, gputest.ErrInjected) {
+			t.Errorf("%s: Shield tells of %v", call, err)
+		}
+		must(t, errors.Join(errs...))
+		want(t, y, 8, 8)
+	}
+}
+
+func TestShieldDoesNotBeginWithoutItsStorages(t *testing.T) {
+	d := newDevice(t, limited(1<<10))
+	var kept []*gpu.Storage
+	for range 3 {
+		kept = append(kept, fill(t, d, 64, 1))
+	}
+	x := d.FromHost(make([]byte, 512), "batch", gpu.Data)
+	begun := false
+	err := d.Shield(func() { begun = true }, kept[0], x)
+	if !errors.Is(err, gpu.ErrOutOfMemory) || begun {
+		t.Errorf("begun: %t, error: %v", begun, err)
+	}
+	runtime.KeepAlive(kept)
+}
+
+// What a shielded step needs is not spilled by what it allocates.
+func TestShieldHoldsItsStorages(t *testing.T) {
+	d := newDevice(t, limited(1<<10))
+	w, x := d.FromHost(make([]byte, 256), "w", gpu.Parameter), d.FromHost(make([]byte, 256), "x", gpu.Data)
+	must(t, d.Shield(func() {
+		for range 3 {
+			fill(t, d, 64, 1)
+		}
+		if w.Residency() != gpu.Both {
+			t.Errorf("w is %s inside", w.Residency())
+		}
+	}, w))
+	runtime.KeepAlive(x)
+}
+
+// A composition that fails halfway leaves what it was to write as it was.
+func TestCompositionsUndo(t *testing.T) {
+	f := gputest.Faulty(unfused{host.New()})
+	d := newDevice(t, func(gpu.Backend) gpu.Backend { return f })
+	g := fill(t, d, 4, 1)
+	w, v := fill(t, d, 4, 10), fill(t, d, 4, 0)
+	must(t, func() error { _, err := v.Host(); return err }()) // one has a host copy, one does not
+	for n := 1; ; n++ {
+		f.Fail(gputest.Launch, n, false)
+		err := d.Run(gpu.SGDStep, gpu.Float32, &gpu.SGDParams{LR: 1, Momentum: 0.5, N: 4}, g.All(), w.All(), v.All())
+		if err == nil {
+			if n < 6 {
+				t.Errorf("only %d launches", n-1)
+			}
+			break
+		}
+		want(t, w, 10, 10, 10, 10)
+		want(t, v, 0, 0, 0, 0)
+		checkBooks(t, d)
+	}
+	f.Heal()
+	want(t, w, 9, 9, 9, 9)
+	want(t, v, 1, 1, 1, 1)
+	if c := d.Counters(); c.Declines != 1 || c.Launches[gpu.SGDStep] != 0 {
+		t.Errorf("%d compositions, %d launches of sgd_step", c.Declines, c.Launches[gpu.SGDStep])
+	}
+}
+
+type unfused struct{ gpu.Backend }
+
+func (u unfused) Launch(l gpu.Launch) error {
+	if l.Kernel.Info().Tier == gpu.Fused {
+		return gpu.ErrDeclined
+	}
+	return u.Backend.Launch(l)
+}
+
+func TestFallback(t *testing.T) {
+	d := gpu.New(gputest.Strict(null.New()))
+	defer d.Close()
+	x, y := d.FromHost(floats(1, 2), "x", gpu.Data), d.NewStorage(8, "y", gpu.Temporary)
+	err := square(d, x, y)
+	var unsupported *gpu.UnsupportedError
+	if !errors.As(err, &unsupported) || unsupported.Kernel != gpu.Unary || unsupported.Backend != "null" {
+		t.Fatalf("a strict device says %v", err)
+	}
+	softmax := func() error {
+		return d.Run(gpu.Softmax, gpu.Float32, &gpu.SoftmaxParams{Rows: 2, Cols: 1}, x.All(), y.All())
+	}
+	if err := softmax(); !errors.As(err, &unsupported) || unsupported.Kernel != gpu.Reduce {
+		t.Fatalf("a strict device says %v", err)
+	}
+	b := host.New()
+	d.AllowFallback(b)
+	must(t, square(d, x, y))
+	want(t, y, 1, 4)
+	if c := d.Counters(); c.Fallbacks != 1 || c.TotalLaunches() != 0 {
+		t.Errorf("%d fallbacks, %d launches", c.Fallbacks, c.TotalLaunches())
+	}
+	must(t, softmax())
+	want(t, y, 1, 1)
+	if held := b.Stats().BytesHeld; held != 0 {
+		t.Errorf("the fallback holds %d bytes", held)
+	}
+	d.AllowFallback(nil)
+	if err := softmax(); err == nil {
+		t.Error("a device made strict again falls back")
+	}
+	checkBooks(t, d)
+}
