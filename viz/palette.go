@@ -33,6 +33,7 @@ var roleColors = [gpu.NumRoles]string{
 	gpu.Activation:     purple,
 	gpu.Data:           teal,
 	gpu.Generator:      olive,
+	gpu.Replaying:      pink,
 }
 
 // Fonts that the front ends and operating systems have.

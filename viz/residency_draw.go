@@ -37,6 +37,7 @@ var tileColors = [gpu.NumRoles]string{
 	gpu.Activation:     "#8a4fb0",
 	gpu.Data:           "#0f7683",
 	gpu.Generator:      "#776514",
+	gpu.Replaying:      "#c22a61",
 }
 
 // panel is one memory: a device's, or the host's part of its values.
