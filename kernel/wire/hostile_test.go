@@ -239,13 +239,12 @@ func FuzzStream(f *testing.F) {
 	for range 50 {
 		f.Add(mutate(rng, codec))
 	}
-	s, _ := listen(f)
+	s := listenLocal(f)
 	c := dial(f, s)
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		for ch := range channels {
 			conn := shake(t, s, ch)
 			conn.Write(stream)
-			conn.(*net.TCPConn).SetLinger(0)
 			conn.Close()
 		}
 		alive(t, c)
@@ -257,12 +256,12 @@ func FuzzHandshake(f *testing.F) {
 	f.Add(greeting())
 	f.Add(append(greeting(), ready("DEALER")...))
 	f.Add(append(greeting(), frame(flagCommand, []byte("\x05READY\xc8ab"))...))
-	s, _ := listen(f)
+	s := listenLocal(f)
 	c := dial(f, s)
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		conn := connect(t, s, Shell)
 		conn.Write(stream)
-		conn.(*net.TCPConn).CloseWrite()
+		conn.(*net.UnixConn).CloseWrite()
 		conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 		io.Copy(io.Discard, conn)
 		conn.Close()

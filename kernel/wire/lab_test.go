@@ -8,6 +8,8 @@ import (
 	"io"
 	"log"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -48,11 +50,30 @@ func (b *logBook) len() int {
 // stdin with a reply on the channel it came on.
 func listen(t testing.TB) (*Server, *logBook) {
 	t.Helper()
+	return listenOn(t, Connection{Transport: "tcp", IP: "127.0.0.1", Key: "key"})
+}
+
+// listenLocal is listen on sockets of the file system, of which a fuzzer does
+// not run out.
+func listenLocal(t testing.TB) *Server {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "wire") // short: a socket's path has 108 bytes at most
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	s, _ := listenOn(t, Connection{Transport: "ipc", IP: filepath.Join(dir, "s"), Key: "key",
+		ShellPort: 1, IOPubPort: 2, StdinPort: 3, ControlPort: 4, HBPort: 5})
+	return s
+}
+
+func listenOn(t testing.TB, where Connection) (*Server, *logBook) {
+	t.Helper()
 	book := &logBook{}
 	codec := NewCodec([]byte("key"), "server")
 	var s *Server
 	started := make(chan struct{})
-	s, err := Listen(Connection{Transport: "tcp", IP: "127.0.0.1", Key: "key"}, codec, log.New(book, "", 0),
+	s, err := Listen(where, codec, log.New(book, "", 0),
 		func(ch Channel, m *Message) {
 			<-started
 			s.Send(ch, &Message{
