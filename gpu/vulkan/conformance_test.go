@@ -1,0 +1,35 @@
+package vulkan
+
+import (
+	"testing"
+
+	"gradbook/gpu"
+	"gradbook/gpu/gputest"
+)
+
+// device opens the first device, or skips where there is none.
+func device(t testing.TB) *Backend {
+	t.Helper()
+	if _, err := Devices(); err != nil {
+		t.Skip("no Vulkan device to test on: ", err)
+	}
+	b, err := openBackend(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestConformance(t *testing.T) {
+	gputest.Run(t, func() gpu.Backend { return device(t) })
+}
+
+// A software device takes products without shared memory; the tiles that GPUs
+// take must be right as well.
+func TestConformanceOfGPUPlans(t *testing.T) {
+	gputest.Run(t, func() gpu.Backend {
+		b := device(t)
+		b.limits.Processor = false
+		return b
+	})
+}
