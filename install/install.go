@@ -111,6 +111,10 @@ func Install(place Place, o Options) (string, error) {
 		Env:           map[string]string{},
 		Metadata:      map[string]any{"debugger": false},
 	}
+	if o.Name != DefaultName {
+		// Charts fetch their library from the folder of the kernelspec.
+		spec.Env["GRADBOOK_KERNELSPEC"] = strings.ToLower(o.Name)
+	}
 	if o.Device != "" {
 		spec.Env["GRADBOOK_DEVICE"] = o.Device
 	}

@@ -5,7 +5,7 @@
   const base = JSON.parse(settings.textContent).baseUrl || "/";
   const key = "__gradbookCharts";
   // Run with a module of its own: a page's AMD loader would swallow it.
-  window[key] = window[key] || fetch(base.replace(/\/?$/, "/") + "kernelspecs/gradbook/echarts.min.js")
+  window[key] = window[key] || fetch(base.replace(/\/?$/, "/") + "kernelspecs/__KERNELSPEC__/echarts.min.js")
     .then(r => { if (!r.ok) throw Error(r.status); return r.text(); })
     .then(code => {
       const module = { exports: {} };

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"net/url"
+	"os"
 	"strings"
 
 	"gradbook/viz/display"
@@ -27,6 +29,16 @@ type picture struct {
 //go:embed chart.js
 var chartScript string
 
+// kernelspec is the name of the folder that the Jupyter server hands the chart
+// library out from. An installed kernel whose folder has another name says so
+// in the environment.
+func kernelspec() string {
+	if name := os.Getenv("GRADBOOK_KERNELSPEC"); name != "" {
+		return name
+	}
+	return "gradbook"
+}
+
 // bundle puts the three forms together. An untrusted page keeps no svg element
 // and no script, but an img whose source is the picture itself.
 func (p picture) bundle() display.Bundle {
@@ -42,7 +54,8 @@ func (p picture) bundle() display.Bundle {
 		if err != nil {
 			panic(fmt.Errorf("viz: chart option: %w", err))
 		}
-		r := strings.NewReplacer("__OPTION__", string(option), "__HEIGHT__", num(p.height), "__KIND__", p.kind)
+		r := strings.NewReplacer("__OPTION__", string(option), "__HEIGHT__", num(p.height), "__KIND__", p.kind,
+			"__KERNELSPEC__", url.PathEscape(kernelspec()))
 		b.WriteString("<script>" + r.Replace(chartScript) + "</script>")
 	}
 	b.WriteString(p.more + "</div>")
