@@ -164,6 +164,10 @@ func (v *Var) View() gpu.View { return v.Value.View() }
 // element.
 func (v *Var) Item() float64 { return v.Value.Item() }
 
+// Later copies the value of a variable with one element, as it is after the
+// operations so far, and returns what reads it; see [tensor.Tensor.Later].
+func (v *Var) Later() func() float64 { return v.Value.Later() }
+
 // Float64s waits for the device and returns the elements in row-major order.
 func (v *Var) Float64s() []float64 { return v.Value.Float64s() }
 
@@ -177,7 +181,7 @@ func (v *Var) Storages(visit func(part string, s *gpu.Storage)) {
 		visit("", v.Value.Storage())
 	}
 	if v.Grad != nil {
-		visit("grad", v.Grad.Storage())
+		visit("Grad", v.Grad.Storage())
 	}
 }
 

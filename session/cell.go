@@ -90,8 +90,7 @@ func (s *Session) EndCell(end End) (Entry, error) {
 	}
 	e := Entry{Cell: s.cell, Start: run.start, Wall: time.Since(run.start), Err: end.Err}
 	if !end.Background {
-		s.names.apply(end.Globals)
-		s.collectIfWorth()
+		s.collectIfWorth(s.names.apply(end.Globals))
 	}
 	for _, d := range s.list() {
 		before, after := run.before[d], d.Snapshot()
@@ -116,31 +115,36 @@ func (w *Work) didSomething() bool {
 	return w.Counters != idle || w.Before != w.After
 }
 
-// worthCollecting is how many unnamed device bytes more than the last
-// collection left make another one worth it. A collection takes 5 to 20 ms in
-// a kernel with MNIST loaded; a cell that trains a small model drops more than
-// this each time it is run again.
+// worthCollecting is how many device bytes that no variable leads to, more than
+// the last collection left, make another one worth it. A collection takes 5 to
+// 20 ms in a kernel with MNIST loaded; a cell that trains a small model drops
+// more than this each time it is run again.
 const worthCollecting = 1 << 20
 
 // collectIfWorth collects when device bytes that no variable leads to have
 // grown. Go's collector would not start for them: it sees only the handles.
-func (s *Session) collectIfWorth() {
+func (s *Session) collectIfWorth(reached map[*gpu.Storage]string) {
+	stray := func(d *gpu.Device) (bytes int64) {
+		owned := map[uint64]bool{}
+		for st := range reached {
+			if st.Device() == d {
+				owned[st.ID()] = true
+			}
+		}
+		for _, r := range d.Snapshot().Rows {
+			if !owned[r.ID] {
+				bytes += r.DeviceBytes
+			}
+		}
+		return bytes
+	}
 	for _, d := range s.list() {
-		if unnamed(d) < s.unnamed[d]+worthCollecting {
+		if stray(d) < s.stray[d]+worthCollecting {
 			continue
 		}
 		d.Collect()
-		s.unnamed[d] = unnamed(d)
+		s.stray[d] = stray(d)
 	}
-}
-
-func unnamed(d *gpu.Device) (bytes int64) {
-	for _, r := range d.Snapshot().Rows {
-		if r.Owner.Name == "" {
-			bytes += r.DeviceBytes
-		}
-	}
-	return bytes
 }
 
 // Snapshot is the state of a session at one moment: plain data.

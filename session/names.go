@@ -20,7 +20,7 @@ type Global struct {
 
 // Holder is a value that stands for storages: a tensor, a variable. The walk
 // asks it instead of looking at its fields. Part is "" for the value itself,
-// else what it is to the value: "grad".
+// else what it is to the value: "Grad".
 type Holder interface {
 	Storages(visit func(part string, s *gpu.Storage))
 }
@@ -39,7 +39,9 @@ type namer struct {
 	named []weak.Pointer[gpu.Storage]
 }
 
-func (n *namer) apply(globals []Global) {
+// apply names what the globals lead to, takes the name from what they do not,
+// and returns the former.
+func (n *namer) apply(globals []Global) map[*gpu.Storage]string {
 	w := &walk{names: map[*gpu.Storage]string{}, seen: map[visit]bool{}}
 	globals = append([]Global(nil), globals...)
 	sort.SliceStable(globals, func(i, j int) bool { return globals[i].Cell < globals[j].Cell })
@@ -59,6 +61,7 @@ func (n *namer) apply(globals []Global) {
 		// Only weakly: a name must not keep a storage alive.
 		n.named = append(n.named, weak.Make(s))
 	}
+	return w.names
 }
 
 // held is a holder that a walk came to, and the first storage it stands for.

@@ -27,7 +27,7 @@ type Session struct {
 	ledger []Entry
 
 	names    namer
-	unnamed  map[*gpu.Device]int64 // unnamed device bytes that the last collection left
+	stray    map[*gpu.Device]int64 // bytes no variable leads to that the last collection left
 	ask      Prompter
 	out      io.Writer // where text of a running cell goes; nil: the process's standard output
 	stopping atomic.Bool
@@ -42,7 +42,7 @@ type opened struct {
 // New makes a session without a device: the first use opens the one that
 // GRADBOOK_DEVICE names, else the host.
 func New() *Session {
-	return &Session{unnamed: map[*gpu.Device]int64{}}
+	return &Session{stray: map[*gpu.Device]int64{}}
 }
 
 var process = New()

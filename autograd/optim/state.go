@@ -3,6 +3,7 @@ package optim
 import (
 	"fmt"
 
+	"gradbook/gpu"
 	"gradbook/tensor"
 )
 
@@ -47,5 +48,30 @@ func (o *Optimizer) allocate() {
 		if o.slots[i] == nil {
 			o.slots[i] = o.newSlots(p)
 		}
+	}
+}
+
+// Storages visits what the optimizer holds, for those who look for the names
+// of storages: "m[0]" is the first moment of the first parameter.
+func (o *Optimizer) Storages(visit func(part string, s *gpu.Storage)) {
+	if o == nil {
+		return
+	}
+	for i, p := range o.params {
+		p.Storages(func(part string, s *gpu.Storage) {
+			name := fmt.Sprintf("params[%d]", i)
+			if part != "" {
+				name += "." + part
+			}
+			visit(name, s)
+		})
+	}
+	for i, slots := range o.slots {
+		for k, t := range slots {
+			visit(fmt.Sprintf("%s[%d]", o.rule.slots()[k], i), t.Storage())
+		}
+	}
+	if o.counter != nil {
+		visit("steps", o.counter.Storage())
 	}
 }
