@@ -134,5 +134,6 @@ func (d *Device) Close() error {
 	}
 	d.trim()
 	d.closed = true
+	d.cycle.closed.Store(true)
 	return d.backend.Close()
 }

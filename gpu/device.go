@@ -21,7 +21,7 @@ type Device struct {
 	recordings map[uint64]*recording
 	lastID     uint64
 	clock      uint64 // counts launches and transfers, orders last uses
-	dead       deadQueue
+	cycle      *cycle
 	cell       int
 	closed     bool
 
@@ -45,7 +45,8 @@ type Device struct {
 
 // New makes a device of a backend, which it owns from then on.
 func New(b Backend) *Device {
-	d := &Device{backend: b, info: b.Info(), entries: map[uint64]*entry{}, recordings: map[uint64]*recording{}, pins: map[Buffer]*pin{}}
+	d := &Device{backend: b, info: b.Info(), entries: map[uint64]*entry{}, recordings: map[uint64]*recording{}, pins: map[Buffer]*pin{}, cycle: &cycle{}}
+	d.cycle.watch()
 	d.pool.init()
 	d.pressure.init()
 	return d

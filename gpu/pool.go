@@ -1,6 +1,9 @@
 package gpu
 
-import "sync"
+import (
+	"maps"
+	"slices"
+)
 
 // pool keeps freed device buffers by size. Training asks for the same sizes
 // every step, so exact sizes, rounded up to poolGrain, are enough.
@@ -57,8 +60,8 @@ func (d *Device) Trim() {
 }
 
 func (d *Device) trim() {
-	for _, l := range d.pool.free {
-		for _, b := range l {
+	for _, size := range slices.Sorted(maps.Keys(d.pool.free)) {
+		for _, b := range d.pool.free[size] {
 			d.free(b)
 		}
 	}
@@ -95,32 +98,4 @@ func (d *Device) retire(b Buffer) {
 	} else {
 		d.pool.put(b)
 	}
-}
-
-// deadQueue takes what the garbage collector found unreachable, on its
-// goroutine, which must not wait for the device.
-type deadQueue struct {
-	mu         sync.Mutex
-	entries    []*entry
-	recordings []*recording
-}
-
-func (q *deadQueue) push(e *entry) {
-	q.mu.Lock()
-	q.entries = append(q.entries, e)
-	q.mu.Unlock()
-}
-
-func (q *deadQueue) pushRecording(r *recording) {
-	q.mu.Lock()
-	q.recordings = append(q.recordings, r)
-	q.mu.Unlock()
-}
-
-func (q *deadQueue) take() ([]*entry, []*recording) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	es, rs := q.entries, q.recordings
-	q.entries, q.recordings = nil, nil
-	return es, rs
 }

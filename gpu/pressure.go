@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"sort"
+	"sync/atomic"
 )
 
 // pressure makes Go's collector feel device memory: it collects when the
@@ -143,17 +144,49 @@ func (d *Device) Collect() {
 	d.collect()
 }
 
-// collect does not wait for the cleanups of storages that died, which the
-// runtime runs when it likes: a weak pointer tells as soon as the collection
-// is done.
 func (d *Device) collect() {
 	d.count.Collects++
 	runtime.GC()
+	d.cycle.ended.Store(false)
+	d.sweep()
+	d.pressure.since, d.pressure.left = 0, d.inUse
+}
+
+// cycle tells that Go's collector has ended a cycle since somebody asked last.
+type cycle struct {
+	ended, closed atomic.Bool
+}
+
+// watch waits for the next cycle: the one in which a sentinel dies.
+func (c *cycle) watch() {
+	sentinel := new([64]byte)
+	runtime.AddCleanup(sentinel, func(c *cycle) {
+		c.ended.Store(true)
+		if !c.closed.Load() {
+			c.watch()
+		}
+	}, c)
+}
+
+// drain ends what the collector found unreachable, if it has run.
+func (d *Device) drain() {
+	if d.cycle.ended.Load() && d.cycle.ended.Swap(false) {
+		d.sweep()
+	}
+}
+
+// sweep looks for storages and recordings whose handles are gone. A weak
+// pointer tells as soon as a cycle is done, where a cleanup for each storage
+// would run some time later, and cost a microsecond to set up.
+func (d *Device) sweep() {
+	for _, r := range d.recordings {
+		if r.handle.Value() == nil {
+			d.closeRecording(r)
+		}
+	}
 	for _, e := range d.entries {
 		if e.handle.Value() == nil {
 			d.drop(e)
 		}
 	}
-	d.drain()
-	d.pressure.since, d.pressure.left = 0, d.inUse
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"runtime"
 	"sort"
+	"weak"
 )
 
 // Recorded is the launches of a function, to be run again. It keeps the
@@ -26,6 +27,7 @@ type recording struct {
 	compiled Recording // nil: launched one by one
 	lastUse  uint64
 	closed   bool
+	handle   weak.Pointer[Recorded]
 }
 
 // pin holds a buffer for recordings. An orphan has no storage any more.
@@ -37,8 +39,8 @@ type pin struct {
 // recorder gathers a recording while its function runs.
 type recorder struct {
 	recording
-	born    uint64 // storages with larger IDs are made inside
-	touched map[Buffer]bool
+	born    uint64          // storages with larger IDs are made inside
+	touched map[Buffer]bool // the recording's buffers
 	seen    map[*entry]bool // in inputs or written
 	wrote   map[*entry]bool
 	pool    pool  // buffers freed inside: reused inside only
@@ -126,7 +128,10 @@ func (r *recorder) add(l Launch) {
 	r.launches = append(r.launches, l)
 	r.counts[l.Kernel]++
 	for _, a := range l.Args {
-		r.touched[a.Buffer] = true
+		if !r.touched[a.Buffer] {
+			r.touched[a.Buffer] = true
+			r.buffers = append(r.buffers, a.Buffer)
+		}
 	}
 }
 
@@ -175,8 +180,7 @@ func (d *Device) keep() *Recorded {
 	d.lastID++
 	r.id = d.lastID
 	r.lastUse = d.clock
-	for b := range rec.touched {
-		r.buffers = append(r.buffers, b)
+	for _, b := range r.buffers {
 		if d.pins[b] == nil {
 			d.pins[b] = &pin{}
 		}
@@ -189,7 +193,7 @@ func (d *Device) keep() *Recorded {
 	}
 	d.recordings[r.id] = r
 	handle := &Recorded{r}
-	runtime.AddCleanup(handle, d.dead.pushRecording, r)
+	r.handle = weak.Make(handle)
 	return handle
 }
 

@@ -65,17 +65,6 @@ func (d *Device) drop(e *entry) {
 	delete(d.entries, e.id)
 }
 
-// drain ends what Go found unreachable.
-func (d *Device) drain() {
-	entries, recordings := d.dead.take()
-	for _, r := range recordings {
-		d.closeRecording(r)
-	}
-	for _, e := range entries {
-		d.drop(e)
-	}
-}
-
 func (d *Device) rows() []Row {
 	rows := make([]Row, 0, len(d.entries))
 	for _, e := range d.entries {

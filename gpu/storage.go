@@ -12,6 +12,7 @@ import (
 // its device buffer then returns to the pool.
 type Storage struct {
 	e *entry
+	_ [15]uintptr // weak pointers to small neighbours are slow to make
 }
 
 // entry is a storage's row in the residency table. All fields but dev, id and
@@ -28,7 +29,7 @@ type entry struct {
 	lastUse uint64
 	holds   int // > 0: stays on the device
 	freed   bool
-	handle  weak.Pointer[Storage]
+	handle  weak.Pointer[Storage] // a strong one would keep it alive forever
 }
 
 // View is a run of bytes of a storage: an argument of Device.Run.
@@ -125,10 +126,8 @@ func (d *Device) newStorage(size int64, op string, role Role) *Storage {
 	d.lastID++
 	e := &entry{dev: d, id: d.lastID, bytes: size, owner: Owner{Cell: d.cell, Op: op, Role: role}}
 	d.entries[e.id] = e
-	s := &Storage{e}
+	s := &Storage{e: e}
 	e.handle = weak.Make(s)
-	// The entry must not reach the handle, or the handle would live forever.
-	runtime.AddCleanup(s, d.dead.push, e)
 	if d.recorder != nil && (role == Parameter || role == OptimizerState || role == Generator) {
 		d.recorder.refuse("%s is made", e.owner)
 	}
