@@ -27,8 +27,9 @@ demo: ## build, then train on MNIST in a notebook, without Jupyter
 	@echo out/quickstart.ipynb
 
 .PHONY: lab
-lab: venv-kernel ## open JupyterLab with the kernel, at notebooks/
+lab: ## open JupyterLab with the kernel, at notebooks/
 	@install/setup.sh lab
+	@$(MAKE) venv-kernel
 	$(JUPYTER) lab --notebook-dir=notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: install
@@ -46,11 +47,15 @@ bin/gradbook:
 	@mkdir -p bin out
 	$(GO) build -o bin/gradbook ./cmd/gradbook
 
+# The kernel in .venv, so that neither tests nor JupyterLab need one in anybody's home.
+.PHONY: venv-kernel
+venv-kernel: bin/gradbook
+	bin/gradbook install --prefix .venv
+
 .PHONY: test
 test: ## run every test: Go, Python, browser
 	@install/setup.sh test
-	@$(MAKE) bin/gradbook
-	@.venv/bin/python --version >/dev/null && bin/gradbook install --prefix .venv
+	@$(MAKE) venv-kernel
 	@status=0; \
 	$(GO) vet ./... || status=1; \
 	$(GOTEST) -timeout 20m ./... || status=1; \
@@ -60,8 +65,7 @@ test: ## run every test: Go, Python, browser
 .PHONY: bench
 bench: ## run every benchmark and print one table, out/bench.md too
 	@install/setup.sh lab
-	@$(MAKE) bin/gradbook
-	@bin/gradbook install --prefix .venv
+	@$(MAKE) venv-kernel
 	{ go test -p 1 -run '^$$' -bench . -benchmem ./... ; .venv/bin/python kernel/frontends/bench.py; } | go run ./cmd/benchtable | tee out/bench.md
 
 .PHONY: mutate

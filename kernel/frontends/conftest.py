@@ -15,6 +15,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+from nbclient import NotebookClient
 from playwright.sync_api import sync_playwright
 
 from frontend import Frontend
@@ -22,6 +23,7 @@ from frontend import Frontend
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "out"
 KERNEL = "gradbook"
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 
 
@@ -88,6 +90,21 @@ def server(tmp_path_factory, kernelspec):
     finally:
         process.terminate()
         process.wait(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def executed(kernelspec):
+    """Executes a notebook by nbclient, once however often it is asked for."""
+    done = {}
+
+    def execute(path):
+        if path not in done:
+            nb = nbformat.read(path, as_version=4)
+            NotebookClient(nb, timeout=240, resources={"metadata": {"path": str(path.parent)}}).execute()
+            done[path] = nb
+        return done[path]
+
+    return execute
 
 
 @pytest.fixture(scope="session")

@@ -3,29 +3,40 @@
 import re
 import shutil
 
+import marks
 import nbformat
 import pytest
 from conftest import OUT, ROOT
 from frontend import wait_until
+from marks import curves, maps
 
 QUICKSTART = ROOT / "notebooks" / "quickstart.ipynb"
+CURVE = """curve := viz.NewCurve("loss")
+for i := range 40 {
+	curve.Add(1 / float64(i+1))
+}"""
 LONG = 240  # seconds for a notebook that trains
 
 
-def shown(frontend, mark):
-    """The output areas that hold a picture: those with at least one element that the selector names."""
-    return frontend.page.locator(".jp-OutputArea-output").filter(has=frontend.page.locator(mark))
+ERROR = '.jp-RenderedText[data-mime-type*="error"]'
 
 
-def quickstart_cell(pattern):
-    """The number, among code cells, of the quickstart's cell whose source matches."""
-    nb = nbformat.read(QUICKSTART, as_version=4)
-    sources = [cell.source for cell in nb.cells if cell.cell_type == "code"]
-    found = [i for i, source in enumerate(sources) if re.search(pattern, source)]
-    assert found, f"no cell of the quickstart has {pattern}"
-    return found[-1]
+def check_pictures(frontend, kind):
+    """The loss curve and the map of the quickstart are on the page, drawn in full."""
+    drawn_curves = curves(frontend)
+    assert drawn_curves, marks.pictures(frontend)
+    drawn_maps = maps(frontend)
+    assert drawn_maps, marks.pictures(frontend)
+    assert {p["kind"] for p in drawn_curves + drawn_maps} == {kind}
+    # Two layers have two weights and two biases, and Adam keeps two moments of each; the biases are too
+    # small for a label, never for a box.
+    last = drawn_maps[-1]
+    assert last["boxes"][marks.PARAMETER] >= 4, last
+    assert last["boxes"][marks.OPTIMIZER] >= 4, last
+    assert "model" in last["texts"], last
 
 
+@pytest.mark.timeout(300)
 def test_quickstart(frontend):
     name = f"quickstart-{frontend.kind}.ipynb"
     shutil.copy(QUICKSTART, frontend.served / name)
@@ -33,13 +44,58 @@ def test_quickstart(frontend):
     frontend.run_all()
     frontend.wait_ran(LONG)
     frontend.wait_idle()
-    everything = "\n".join(frontend.page.locator(".jp-OutputArea-output").all_inner_texts())
     frontend.picture(OUT / f"quickstart-{frontend.kind}.png")
+    everything = "\n".join(frontend.page.locator(".jp-OutputArea-output").all_inner_texts())
     assert re.search(r"test accuracy 9[789]\.\d\d%", everything), everything
-    # Traceback, or the mark of an output that could not be drawn.
-    assert frontend.page.locator('[data-mime-type="application/vnd.jupyter.error"]').count() == 0
-    assert drawn_curves(frontend) >= 1
-    assert drawn_maps(frontend) >= 1
+    assert frontend.page.locator(ERROR).count() == 0
+    wait_until(lambda: curves(frontend) and maps(frontend), 20, lambda: marks.pictures(frontend))
+    check_pictures(frontend, "chart")
+
+
+@pytest.mark.timeout(300)
+def test_untrusted(frontend, executed):
+    """A notebook that someone else ran: no script may run, and the pictures are there."""
+    name = f"untrusted-{frontend.kind}.ipynb"
+    nbformat.write(executed(QUICKSTART), frontend.served / name)
+    frontend.open_idle(name)
+    wait_until(lambda: curves(frontend) and maps(frontend), 20, lambda: marks.pictures(frontend))
+    frontend.picture(OUT / f"untrusted-{frontend.kind}.png")
+    check_pictures(frontend, "still")
+    assert frontend.page.locator(".jp-OutputArea-output script").count() == 0
+
+
+def test_reopened(frontend, notebook):
+    """What this person ran and saved is trusted when it is opened again: the curve is a chart at once."""
+    frontend.open_idle(notebook("reopened.ipynb", CURVE))
+    frontend.run_all()
+    frontend.wait_ran()
+    wait_until(lambda: curves(frontend), 20, lambda: marks.pictures(frontend))
+    frontend.save()
+    wait_until(lambda: "text/html" in (frontend.served / "reopened.ipynb").read_text(), 20, lambda: "not saved")
+    frontend.open_idle("reopened.ipynb")
+    wait_until(lambda: curves(frontend), 20, lambda: marks.pictures(frontend))
+    assert [p["kind"] for p in curves(frontend)] == ["chart"]
+
+
+def test_curve_is_live(frontend, notebook):
+    """While the cell runs the line grows, in one output that is drawn again."""
+    # The cell runs on until the test has seen enough, so that no wait is a race.
+    code = CURVE.replace("range 40", "range 1000000").replace("\n}", "\n\ttime.Sleep(10 * time.Millisecond)\n}")
+    frontend.open_idle(notebook("live.ipynb", code))
+    frontend.run_cell(0)
+    wait_until(lambda: curves(frontend, 5), 30, lambda: marks.pictures(frontend))
+    before = longest(frontend)
+    wait_until(lambda: longest(frontend) >= before + 50, 30, lambda: marks.pictures(frontend))
+    assert frontend.prompt(0).strip() == "[*]:"
+    assert len(curves(frontend, 5)) == 1
+    frontend.interrupt()
+    frontend.wait_idle()
+    frontend.page.screenshot(path=OUT / f"live-{frontend.kind}.png")
+    assert longest(frontend) >= before + 50
+
+
+def longest(frontend):
+    return max((p["lines"][marks.FIRST_SERIES] for p in curves(frontend, 1)), default=0)
 
 
 def test_interrupt(frontend, notebook):
@@ -112,4 +168,4 @@ def test_errors_are_red_and_have_a_line(frontend, notebook):
     frontend.picture(OUT / f"errors-{frontend.kind}.png")
     for cell in (0, 1):
         assert "line 2" in frontend.text(cell)
-        assert frontend.cell(cell).locator('[data-mime-type="application/vnd.jupyter.stderr"], .jp-RenderedText[data-mime-type*="error"]').count() == 1
+        assert frontend.cell(cell).locator(ERROR).count() == 1

@@ -7,38 +7,18 @@ import sys
 import nbformat
 import papermill
 import pytest
-from conftest import KERNEL, OUT, ROOT
+from conftest import KERNEL, NOTEBOOKS
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+QUICKSTART = next(path for path in NOTEBOOKS if path.name == "quickstart.ipynb")
 
 
 def outputs(nb, kind):
     return [o for cell in nb.cells if cell.cell_type == "code" for o in cell.outputs if o.output_type == kind]
 
 
-def test_the_quickstart_is_among_the_notebooks():
-    assert "quickstart.ipynb" in [path.name for path in NOTEBOOKS]
-
-
-@pytest.fixture(scope="module")
-def executed(kernelspec):
-    """Every notebook, executed once by nbclient: {name: notebook}."""
-    done = {}
-
-    def execute(path):
-        if path.name not in done:
-            nb = nbformat.read(path, as_version=4)
-            NotebookClient(nb, timeout=240, resources={"metadata": {"path": str(path.parent)}}).execute()
-            OUT.mkdir(exist_ok=True)
-            nbformat.write(nb, OUT / f"nbclient-{path.name}")
-            done[path.name] = nb
-        return done[path.name]
-
-    return execute
-
-
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_nbclient(executed, path):
     nb = executed(path)
@@ -50,14 +30,14 @@ def test_nbclient(executed, path):
 
 
 def test_quickstart_learns(executed):
-    nb = executed(ROOT / "notebooks" / "quickstart.ipynb")
+    nb = executed(QUICKSTART)
     text = "".join(o.text for o in outputs(nb, "stream"))
     accuracy = [float(x) for x in re.findall(r"test accuracy (\d+\.\d\d)%", text)]
     assert accuracy and accuracy[-1] >= 97, text
 
 
 def test_pictures_have_every_form(executed):
-    nb = executed(ROOT / "notebooks" / "quickstart.ipynb")
+    nb = executed(QUICKSTART)
     rich = [set(o.data) for o in outputs(nb, "display_data") + outputs(nb, "execute_result") if "text/html" in o.data]
     assert len(rich) >= 2
     for forms in rich:
@@ -66,8 +46,8 @@ def test_pictures_have_every_form(executed):
 
 
 def test_nbconvert_html(executed, tmp_path):
-    executed(ROOT / "notebooks" / "quickstart.ipynb")
-    convert("html", OUT / "nbclient-quickstart.ipynb", tmp_path)
+    nbformat.write(executed(QUICKSTART), tmp_path / "executed.ipynb")
+    convert("html", tmp_path / "executed.ipynb", tmp_path)
     html = (tmp_path / "converted.html").read_text()
     assert re.search(r"test accuracy \d\d\.\d\d%", html)
     # Pygments knew the language: a keyword of Go is marked as one.
@@ -75,9 +55,9 @@ def test_nbconvert_html(executed, tmp_path):
 
 
 def test_nbconvert_script(tmp_path):
-    convert("script", ROOT / "notebooks" / "quickstart.ipynb", tmp_path)
+    convert("script", QUICKSTART, tmp_path)
     script = (tmp_path / "converted.go").read_text()
-    nb = nbformat.read(ROOT / "notebooks" / "quickstart.ipynb", as_version=4)
+    nb = nbformat.read(QUICKSTART, as_version=4)
     for cell in nb.cells:
         if cell.cell_type == "code":
             assert cell.source in script
