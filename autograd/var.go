@@ -42,6 +42,9 @@ func Const(t *tensor.Tensor) *Var {
 
 // Param makes a trainable parameter.
 func Param(t *tensor.Tensor) *Var {
+	if beingRecorded(t.Device()) {
+		tensor.Fail("param", "a parameter is made inside a recorded step", "make it before", t)
+	}
 	t.Retain()
 	t.SetRole(gpu.Parameter)
 	return &Var{Value: t, wanted: true, name: t.Name()}

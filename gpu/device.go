@@ -183,7 +183,11 @@ func (d *Device) ready(v View, acc Access) error {
 	}
 	if e.buf == nil {
 		d.feel(grain(e.bytes))
-		b, err := d.take(e.bytes)
+		take := d.take
+		if r := d.recorder; r != nil && e.id <= r.born {
+			take = d.takeOutside
+		}
+		b, err := take(e.bytes)
 		if err != nil {
 			return err
 		}

@@ -44,14 +44,20 @@ func (d *Device) feel(bytes int64) {
 // gives back the pool, collects garbage, and spills what the host has a copy
 // of, in this order.
 func (d *Device) take(bytes int64) (Buffer, error) {
-	size := grain(bytes)
-	d.drain()
 	if d.recorder != nil {
-		if b := d.recorder.pool.get(size); b != nil {
+		if b := d.recorder.pool.get(grain(bytes)); b != nil {
 			d.count.Reuses++
 			return b, nil // in use by the recording all along
 		}
 	}
+	return d.takeOutside(bytes)
+}
+
+// takeOutside is take without the buffers that a recording reuses: what keeps
+// its content from replay to replay must not share one.
+func (d *Device) takeOutside(bytes int64) (Buffer, error) {
+	size := grain(bytes)
+	d.drain()
 	b := d.pool.get(size)
 	if b != nil {
 		d.count.Reuses++

@@ -35,7 +35,6 @@ func (m *toy) step() error {
 		d.Run(gpu.Binary, gpu.Float32, &line, m.x.All(), m.w.All(), y.All()),
 		d.Run(gpu.Dropout, gpu.Float32, &gpu.DropoutParams{P: 0.5, N: n}, m.state.All(), y.All(), sq.All(), mask.All()),
 		d.Run(gpu.Count, gpu.Int32, &gpu.CountParams{Add: 1}, m.state.All()),
-		d.Run(gpu.Count, gpu.Int32, &gpu.CountParams{Add: 1}, m.steps.All()),
 	)
 	y.Free()
 	again := temp() // takes y's buffer
@@ -47,7 +46,8 @@ func (m *toy) step() error {
 	for _, s := range []*gpu.Storage{mask, sq, again} {
 		s.Free()
 	}
-	return err
+	// Comes to the device only now, when freed buffers of its size are there.
+	return errors.Join(err, d.Run(gpu.Count, gpu.Int32, &gpu.CountParams{Add: 1}, m.steps.All()))
 }
 
 func batch(i int) []byte { v := float32(i); return floats(v, v+1, -v, 0.5) }

@@ -21,16 +21,19 @@ type Optimizer struct {
 	steps    int            // taken since the optimizer was made or loaded
 	counter  *tensor.Tensor // the same number, on the device
 	slots    [][]*tensor.Tensor
-	pending  []func() // launches of the last step that the device refused
+	pending  []launch // of the last step, which the device refused
 }
+
+// launch is one launch in place. It may be tried again when it fails.
+type launch func()
 
 // rule is the arithmetic of an optimizer for one parameter.
 type rule interface {
 	// slots names the state tensors of a parameter, each of its shape.
 	slots() []string
-	// prepare does what may fail and shows nowhere, and returns launches in
-	// place, any of which may be tried again when it fails.
-	prepare(o *Optimizer, lr float64, w, g *tensor.Tensor, state []*tensor.Tensor) []func()
+	// prepare does what may fail and shows nowhere, and returns the launches
+	// that are left, which do not depend on each other's order.
+	prepare(o *Optimizer, lr float64, w, g *tensor.Tensor, state []*tensor.Tensor) []launch
 }
 
 // Option adjusts an optimizer.
@@ -108,7 +111,12 @@ func build(name string, params []*autograd.Var, lr float64, defaults settings, o
 		}
 		seen[p] = true
 	}
-	return &Optimizer{LR: lr, name: name, params: params, dev: params[0].Device(), rule: make(s), schedule: s.schedule}
+	o := &Optimizer{LR: lr, name: name, params: params, dev: params[0].Device(), rule: make(s), schedule: s.schedule}
+	o.counter = tensor.NewCounter(o.dev, name).SetName("steps of " + name)
+	for _, p := range params {
+		o.slots = append(o.slots, o.newSlots(p))
+	}
+	return o
 }
 
 // Params returns the parameters.
@@ -131,54 +139,6 @@ func (o *Optimizer) ZeroGrad() {
 	for _, p := range o.params {
 		p.ZeroGrad()
 	}
-}
-
-// Step updates each parameter that got a gradient since the last step, and
-// takes these gradients as used. It panics if there is none. If it panics with
-// a device's error, the message tells whether the step was taken.
-func (o *Optimizer) Step() {
-	if err := o.flush(); err != nil {
-		panic(&StepError{o.name, "the step before is still incomplete, this one was not taken", err})
-	}
-	if o.dev.Interrupted() {
-		panic(&tensor.DeviceError{Op: o.name, Err: &gpu.InterruptedError{Kernel: gpu.Count}})
-	}
-	launches := o.prepare()
-	o.dev.Shield(func() {
-		if err := o.count(); err != nil {
-			panic(&StepError{o.name, "the step was not taken", err})
-		}
-		o.pending = launches
-		o.steps++
-		for _, p := range o.params {
-			p.UseGrad()
-		}
-		first := o.run()
-		if len(o.pending) > 0 {
-			o.holdGrads()
-			panic(&StepError{o.name, "the step is incomplete; its rest is tried again before the next one", first})
-		}
-		if first != nil {
-			panic(&StepError{o.name, "a launch failed and was tried again; the step was taken", first})
-		}
-	})
-}
-
-// prepare collects the launches of a step, and makes what they need.
-func (o *Optimizer) prepare() (launches []func()) {
-	o.allocate()
-	lr, any := o.Rate(), false
-	for i, p := range o.params {
-		if !p.HasGrad() {
-			continue
-		}
-		any = true
-		launches = append(launches, o.rule.prepare(o, lr, p.Value, p.Grad, o.slots[i])...)
-	}
-	if !any {
-		tensor.Fail(o.name, "no parameter has a new gradient", "call Backward first")
-	}
-	return launches
 }
 
 func (o *Optimizer) newSlots(p *autograd.Var) []*tensor.Tensor {

@@ -26,15 +26,15 @@ func (r sgd) slots() []string {
 	return []string{"velocity"}
 }
 
-func (r sgd) prepare(o *Optimizer, lr float64, w, g *tensor.Tensor, state []*tensor.Tensor) []func() {
+func (r sgd) prepare(o *Optimizer, lr float64, w, g *tensor.Tensor, state []*tensor.Tensor) []launch {
 	if r.momentum == 0 {
-		return []func(){func() { w.Blend(g, -lr, 1-lr*r.weightDecay) }}
+		return []launch{func() { w.Blend(g, -lr, 1-lr*r.weightDecay) }}
 	}
 	p := gpu.SGDParams{LR: lr, Momentum: r.momentum, WeightDecay: r.weightDecay}
 	if r.nesterov {
 		p.Nesterov = 1
 	}
-	return []func(){func() { tensor.SGDStep(g, w, state[0], p) }}
+	return []launch{func() { tensor.SGDStep(g, w, state[0], p) }}
 }
 
 // Adam follows Kingma & Ba 2015. It takes Betas, Eps and WeightDecay, which is
@@ -60,11 +60,11 @@ type adam struct{ p gpu.AdamParams }
 
 func (adam) slots() []string { return []string{"m", "v"} }
 
-func (r adam) prepare(o *Optimizer, lr float64, w, g *tensor.Tensor, state []*tensor.Tensor) []func() {
+func (r adam) prepare(o *Optimizer, lr float64, w, g *tensor.Tensor, state []*tensor.Tensor) []launch {
 	p := r.p
 	p.LR = lr
 	counter := o.counter
-	return []func(){func() { tensor.AdamStep(g, counter, w, state[0], state[1], p) }}
+	return []launch{func() { tensor.AdamStep(g, counter, w, state[0], state[1], p) }}
 }
 
 // RMSprop divides gradients by the root of a running mean of their squares
@@ -96,7 +96,7 @@ func (r squares) slots() []string { return []string{r.name} }
 
 // prepare works out the new v and the step apart from the old ones; the
 // launches put both in their places.
-func (r squares) prepare(o *Optimizer, lr float64, w, g *tensor.Tensor, state []*tensor.Tensor) []func() {
+func (r squares) prepare(o *Optimizer, lr float64, w, g *tensor.Tensor, state []*tensor.Tensor) []launch {
 	if r.weightDecay != 0 {
 		decayed := g.Clone()
 		defer decayed.Free()
@@ -108,7 +108,7 @@ func (r squares) prepare(o *Optimizer, lr float64, w, g *tensor.Tensor, state []
 	root := tensor.Unary(o.name, gpu.Sqrt, v, 1, r.eps)
 	defer root.Free()
 	step := g.Div(root)
-	return []func(){
+	return []launch{
 		func() { w.Blend(step, -lr, 1); step.Free() },
 		func() { state[0].CopyFrom(v); v.Free() },
 	}

@@ -11,7 +11,6 @@ import (
 // parameter's moments. Saving these tensors and filling them again resumes
 // training with the same bits.
 func (o *Optimizer) State() map[string]*tensor.Tensor {
-	o.allocate()
 	m := map[string]*tensor.Tensor{o.name + ".steps": o.counter}
 	for i, p := range o.params {
 		name := p.Name()
@@ -36,21 +35,6 @@ func (o *Optimizer) Loaded() {
 	o.pending = nil
 }
 
-// allocate makes the counter and all moments, zero.
-func (o *Optimizer) allocate() {
-	if o.counter == nil {
-		o.counter = tensor.NewCounter(o.dev, o.name).SetName("steps of " + o.name)
-	}
-	if o.slots == nil {
-		o.slots = make([][]*tensor.Tensor, len(o.params))
-	}
-	for i, p := range o.params {
-		if o.slots[i] == nil {
-			o.slots[i] = o.newSlots(p)
-		}
-	}
-}
-
 // Storages visits what the optimizer holds, for those who look for the names
 // of storages: "m[0]" is the first moment of the first parameter.
 func (o *Optimizer) Storages(visit func(part string, s *gpu.Storage)) {
@@ -71,7 +55,5 @@ func (o *Optimizer) Storages(visit func(part string, s *gpu.Storage)) {
 			visit(fmt.Sprintf("%s[%d]", o.rule.slots()[k], i), t.Storage())
 		}
 	}
-	if o.counter != nil {
-		visit("steps", o.counter.Storage())
-	}
+	visit("steps", o.counter.Storage())
 }

@@ -2,6 +2,10 @@ package optim
 
 import (
 	"errors"
+
+	"gradbook/autograd"
+	"gradbook/gpu"
+	"gradbook/tensor"
 )
 
 // StepError tells what became of a step during which the device failed.
@@ -20,44 +24,85 @@ func (e *StepError) Interrupted() bool {
 	return errors.As(e.Err, &i) && i.Interrupted()
 }
 
-// tries is how often a launch of a step is tried before the device is given up
-// for now.
-const tries = 3
+// The outcomes of a step that met a fault.
+const (
+	before     = "the step was not taken"
+	after      = "the step was taken, after a launch that failed was tried again"
+	incomplete = "the step is incomplete, and its rest comes before the next one"
+	still      = "the step before is still incomplete, and this one was not taken"
+)
 
-// attempt calls f and returns the error it panics with.
-func attempt(f func()) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			var ok bool
-			if err, ok = r.(error); !ok {
-				panic(r)
-			}
+// Step updates each parameter that got a gradient since the last step, and
+// takes these gradients as used. It panics if there is none. If the device
+// fails it panics with a *StepError, which tells whether the step was taken.
+func (o *Optimizer) Step() {
+	if err := o.flush(); err != nil {
+		panic(&StepError{o.name, still, err})
+	}
+	if o.dev.Interrupted() {
+		panic(&tensor.DeviceError{Op: o.name, Err: &gpu.InterruptedError{Kernel: gpu.Count}})
+	}
+	rate := o.Rate()
+	launches, touched := o.prepare(rate)
+	var failed error
+	outcome := before
+	tried := o.dev.Shield(func() {
+		if failed = attempt(func() { o.counter.Count(1) }); failed != nil {
+			return
 		}
-	}()
-	f()
-	return nil
+		o.pending, outcome = launches, after
+		if failed = o.run(); failed != nil {
+			outcome = incomplete
+		}
+	}, touched...)
+	if outcome != before {
+		o.steps++
+		for _, p := range o.params {
+			p.UseGrad()
+		}
+	}
+	if outcome == incomplete {
+		o.takeGrads()
+	}
+	if failed == nil {
+		failed = tried
+	}
+	if failed != nil {
+		panic(&StepError{o.name, outcome, failed})
+	}
+	autograd.InReplay(o.dev, func() bool { return o.Rate() == rate }, func() { o.steps++ })
 }
 
-// count advances the step counter. A failure is final: nothing else of the
-// step has happened yet.
-func (o *Optimizer) count() error { return attempt(func() { o.counter.Count(1) }) }
+// prepare collects the launches of a step, makes what they need, and lists the
+// storages that they use.
+func (o *Optimizer) prepare(rate float64) (launches []launch, touched []*gpu.Storage) {
+	touched = append(touched, o.counter.Storage())
+	for i, p := range o.params {
+		if !p.HasGrad() {
+			continue
+		}
+		launches = append(launches, o.rule.prepare(o, rate, p.Value, p.Grad, o.slots[i])...)
+		touched = append(touched, p.Value.Storage(), p.Grad.Storage())
+		for _, s := range o.slots[i] {
+			touched = append(touched, s.Storage())
+		}
+	}
+	if len(launches) == 0 {
+		tensor.Fail(o.name, "no parameter has a new gradient", "call Backward first")
+	}
+	return launches, touched
+}
 
-// run runs the pending launches, which do not depend on each other's order,
-// and keeps those that fail each time. It returns the first error met.
+// run runs the pending launches and keeps those that fail. It returns the
+// first failure.
 func (o *Optimizer) run() (first error) {
-	var left []func()
-	for _, launch := range o.pending {
-		var err error
-		for range tries {
-			if err = attempt(launch); err == nil {
-				break
-			}
+	var left []launch
+	for _, l := range o.pending {
+		if err := attempt(l); err != nil {
+			left = append(left, l)
 			if first == nil {
 				first = err
 			}
-		}
-		if err != nil {
-			left = append(left, launch)
 		}
 	}
 	o.pending = left
@@ -65,21 +110,36 @@ func (o *Optimizer) run() (first error) {
 }
 
 // flush runs what is left of the step before.
-func (o *Optimizer) flush() (err error) {
+func (o *Optimizer) flush() error {
 	if len(o.pending) == 0 {
 		return nil
 	}
-	o.dev.Shield(func() { err = o.run() })
-	if len(o.pending) > 0 {
+	var failed error
+	if err := o.dev.Shield(func() { failed = o.run() }); err != nil && len(o.pending) > 0 {
 		return err
 	}
-	return nil
+	return failed
 }
 
-// holdGrads takes the gradients away from the parameters, so that the next
-// Backward cannot change what pending launches still need.
-func (o *Optimizer) holdGrads() {
+// takeGrads takes the gradients away from the parameters, so that the next
+// Backward cannot change what pending launches need.
+func (o *Optimizer) takeGrads() {
 	for _, p := range o.params {
 		p.Grad = nil
 	}
+}
+
+// attempt calls f and returns the error it panics with.
+func attempt(f func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case error:
+			err = r
+		default:
+			panic(r)
+		}
+	}()
+	f()
+	return nil
 }
