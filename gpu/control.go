@@ -26,33 +26,22 @@ func (d *Device) Resume() { d.stop.Store(false) }
 // Interrupted reports whether an Interrupt is in force.
 func (d *Device) Interrupted() bool { return d.stop.Load() }
 
-// Shield runs f, work that must be done whole or not at all, as an optimizer
-// step is. It first brings the storages to the device, where they then stay
-// until f is done: an error of that is returned before f has begun. Interrupts
-// wait. A launch, an upload or an allocation that fails is tried once more; if
-// that goes well so does f, and Shield returns the failure afterwards.
+// Shield runs f, work that interrupts must not divide, such as an optimizer
+// step: they wait until it is done. The storages that f is said to use are
+// first brought to the device, where they stay until then; an error of that is
+// returned before f has begun.
 func (d *Device) Shield(f func(), storages ...*Storage) error {
 	if err := d.fortify(storages); err != nil {
 		return err
 	}
 	defer d.relax(storages)
 	f()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.shield > 1 {
-		return nil // the outermost Shield tells
-	}
-	err := d.fault
-	d.fault = nil
-	return err
+	return nil
 }
 
 func (d *Device) fortify(storages []*Storage) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closed {
-		return ErrClosed
-	}
 	d.clock++
 	for _, s := range storages {
 		if err := d.usable(s.e); err != nil {
@@ -81,9 +70,6 @@ func (d *Device) relax(storages []*Storage) {
 		s.e.holds--
 	}
 	d.shield--
-	if d.shield == 0 {
-		d.fault = nil
-	}
 }
 
 // ResetPeak starts the measurement of PeakBytes anew.

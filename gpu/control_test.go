@@ -28,25 +28,6 @@ func TestInterrupt(t *testing.T) {
 	want(t, y, 3, 3)
 }
 
-func TestShieldGetsPastOneFault(t *testing.T) {
-	for call := gputest.Alloc; call <= gputest.Upload; call++ {
-		f := gputest.Faulty(host.New())
-		d := newDevice(t, func(gpu.Backend) gpu.Backend { return f })
-		x, y := fill(t, d, 2, 1), fill(t, d, 2, 1)
-		late := d.FromHost(floats(5, 5), "late", gpu.Data)
-		f.Fail(call, 1, false)
-		var errs []error
-		err := d.Shield(func() {
-			errs = append(errs, add(d, x, y, 1), add(d, late, y, 1), add(d, x, y, 1))
-		})
-		if !errors.Is(err, gputest.ErrInjected) {
-			t.Errorf("%s: Shield tells of %v", call, err)
-		}
-		must(t, errors.Join(errs...))
-		want(t, y, 8, 8)
-	}
-}
-
 func TestShieldDoesNotBeginWithoutItsStorages(t *testing.T) {
 	d := newDevice(t, limited(1<<10))
 	var kept []*gpu.Storage

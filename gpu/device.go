@@ -37,8 +37,7 @@ type Device struct {
 	observers []*observer
 
 	stop   atomic.Bool
-	shield int   // > 0: interrupts wait, failed launches are tried again
-	fault  error // first failure that a second try got past
+	shield int // > 0: interrupts wait
 
 	spans [MaxArgs]Span // Run's argument list
 }
@@ -218,10 +217,6 @@ func (d *Device) launch(l Launch) error {
 		return nil
 	}
 	err := d.backend.Launch(l)
-	if err != nil && !errors.Is(err, ErrDeclined) && d.shield > 0 {
-		d.noteFault(&LaunchError{l.Kernel, l.DType, err})
-		err = d.backend.Launch(l)
-	}
 	if err != nil {
 		if errors.Is(err, ErrDeclined) {
 			return ErrDeclined
@@ -253,12 +248,7 @@ func (d *Device) upload(dst Span, src []byte) error {
 	if len(src) == 0 {
 		return nil
 	}
-	err := d.backend.Upload(dst, src)
-	if err != nil && d.shield > 0 {
-		d.noteFault(err)
-		err = d.backend.Upload(dst, src)
-	}
-	if err != nil {
+	if err := d.backend.Upload(dst, src); err != nil {
 		return fmt.Errorf("upload of %v: %w", Bytes(len(src)), err)
 	}
 	d.count.Uploads++
@@ -284,10 +274,4 @@ func (d *Device) download(dst []byte, src Span) error {
 		d.emit(Event{Kind: Downloaded, Span: src})
 	}
 	return nil
-}
-
-func (d *Device) noteFault(err error) {
-	if d.fault == nil {
-		d.fault = err
-	}
 }

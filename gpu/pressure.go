@@ -103,10 +103,6 @@ func (d *Device) find(size int64) (Buffer, error) {
 
 func (d *Device) alloc(size int64) (Buffer, error) {
 	b, err := d.backend.Alloc(size)
-	if err != nil && !errors.Is(err, ErrOutOfMemory) && d.shield > 0 {
-		d.noteFault(err)
-		b, err = d.backend.Alloc(size)
-	}
 	if err != nil {
 		if errors.Is(err, ErrOutOfMemory) {
 			return nil, err

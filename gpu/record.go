@@ -210,7 +210,8 @@ func (rec *Recorded) SetName(name string) {
 // Replay runs the launches again, on the same buffers, with the bits that
 // running the function again would give. Storages that were written by the
 // host since are uploaded first. An interrupt acts before the replay or after
-// it; a launch that fails is tried once more, as in Shield.
+// it. A launch that fails is tried once more; if that goes well so does the
+// rest of the replay, and the failure is returned after it.
 func (rec *Recorded) Replay() error {
 	defer runtime.KeepAlive(rec)
 	r := rec.r
@@ -240,21 +241,13 @@ func (rec *Recorded) Replay() error {
 			}
 		}
 	}
-	ran, failed := d.replay(r)
+	ran, err := d.replay(r)
 	for _, e := range r.written {
 		if ran && !e.freed {
 			e.lastUse = d.clock
 			d.move(e, OnDevice)
 		}
 	}
-	if failed != nil {
-		return fmt.Errorf("replay: %w", failed)
-	}
-	if d.shield > 0 {
-		return nil
-	}
-	err := d.fault
-	d.fault = nil
 	return err
 }
 
@@ -265,12 +258,11 @@ func (r *recording) first() Kernel {
 	return r.launches[0].Kernel
 }
 
-// replay reports whether anything ran, which after an error of launches one by
-// one is the first of them.
+// replay reports whether anything ran.
 func (d *Device) replay(r *recording) (ran bool, err error) {
 	if r.compiled != nil {
 		if err := r.compiled.Replay(); err != nil {
-			return false, err
+			return false, fmt.Errorf("replay: %w", err)
 		}
 		for k, n := range r.counts {
 			d.count.Launches[k] += n
@@ -280,14 +272,20 @@ func (d *Device) replay(r *recording) (ran bool, err error) {
 		}
 		return true, nil
 	}
-	d.shield++
-	defer func() { d.shield-- }()
+	var failed error
 	for i, l := range r.launches {
+		first := d.launch(l)
+		if first == nil {
+			continue
+		}
 		if err := d.launch(l); err != nil {
-			return i > 0, err
+			return i > 0, fmt.Errorf("replay: stopped after %d of %d launches: %w", i, len(r.launches), err)
+		}
+		if failed == nil {
+			failed = fmt.Errorf("replay: done, but a launch had to be tried twice: %w", first)
 		}
 	}
-	return true, nil
+	return true, failed
 }
 
 // Close gives up the recording's buffers. A second Close does nothing.
