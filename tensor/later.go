@@ -25,7 +25,7 @@ func (t *Tensor) Later() func() float64 {
 	b := laterBlocks[key]
 	if b == nil || b.n == laterSize {
 		b = &laterBlock{values: fresh(key.device, "later", t.dtype, []int{laterSize})}
-		b.values.SetRole(gpu.Data)
+		b.values.SetRole(gpu.Data).SetName("numbers read later")
 		laterBlocks[key] = b
 	}
 	slot := b.n

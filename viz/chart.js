@@ -19,7 +19,7 @@
       for (const s of o.series) {
         const text = { show: true, color: "#fff", fontSize: 11, lineHeight: 14 };
         Object.assign(s, {
-          breadcrumb: { show: false }, nodeClick: false,
+          breadcrumb: { show: false }, nodeClick: false, squareRatio: 1,
           label: { ...text, position: [5, 6], formatter: p => p.name + "\n" + p.data.size },
           upperLabel: { ...text, height: 18, padding: [0, 5], formatter: p => p.name + "  " + p.data.size },
         });

@@ -61,7 +61,6 @@ type block struct {
 	device int64 // bytes
 	host   int64
 	stale  bool // the device's bytes are older than the host's
-	unused bool // the pool
 }
 
 func (b block) both() bool { return b.where == gpu.Both }
@@ -125,8 +124,6 @@ func rank(r gpu.Role) int {
 
 func (b block) label() string {
 	switch {
-	case b.unused:
-		return "pool"
 	case b.name != "":
 		return b.name
 	case b.owner.Op == "":

@@ -42,8 +42,9 @@ var tileColors = [gpu.NumRoles]string{
 
 // panel is one memory: a device's, or the host's part of its values.
 type panel struct {
-	title  string
+	place  string
 	other  string // the memory that striped boxes have their copy in
+	pool   int64  // bytes there that nobody owns
 	bytes  func(block) int64
 	blocks []block
 	total  int64
@@ -51,11 +52,8 @@ type panel struct {
 
 // panels are the memories in which o has bytes, the device first.
 func (o *ownership) panels() []panel {
-	device := panel{title: "on the device", other: "host memory", bytes: func(b block) int64 { return b.device }}
-	host := panel{title: "in host memory", other: "the device", bytes: func(b block) int64 { return b.host }}
-	if o.snap.PoolBytes > 0 {
-		device.blocks = append(device.blocks, block{unused: true, device: o.snap.PoolBytes})
-	}
+	device := panel{place: "on the device", other: "host memory", pool: o.snap.PoolBytes, bytes: func(b block) int64 { return b.device }}
+	host := panel{place: "in host memory", other: "the device", bytes: func(b block) int64 { return b.host }}
 	var out []panel
 	for _, p := range []panel{device, host} {
 		for _, b := range o.blocks {
@@ -72,6 +70,16 @@ func (o *ownership) panels() []panel {
 		}
 	}
 	return out
+}
+
+// title tells of the pool only in words: it may be many times what is owned,
+// and the picture is about owners.
+func (p *panel) title() string {
+	t := p.place + ": " + size(p.total)
+	if p.pool > 0 {
+		t += " owned, " + size(p.pool) + " free in the pool"
+	}
+	return t
 }
 
 // fewer sums up the smallest blocks of each role when there are too many to be
@@ -103,7 +111,6 @@ func (p *panel) fewer() []block {
 type group struct {
 	label  string
 	role   gpu.Role
-	unused bool
 	blocks []block
 	bytes  int64
 }
@@ -113,14 +120,11 @@ func (p *panel) groups() []group {
 	at := map[string]int{}
 	for _, b := range p.blocks {
 		label := fmt.Sprint(b.owner.Role)
-		if b.unused {
-			label = "pool"
-		}
 		i, ok := at[label]
 		if !ok {
 			i = len(gs)
 			at[label] = i
-			gs = append(gs, group{label: label, role: b.owner.Role, unused: b.unused})
+			gs = append(gs, group{label: label, role: b.owner.Role})
 		}
 		gs[i].blocks = append(gs[i].blocks, b)
 		gs[i].bytes += p.bytes(b)
@@ -150,7 +154,7 @@ func mapPicture(books []ownership) (string, float64) {
 				b.w = panelWidth
 				b.x = float64(j) * (panelWidth + panelGap)
 			}
-			s.text(b.x, y+titleHigh+14, p.title+": "+size(p.total), style{size: 12})
+			s.text(b.x, y+titleHigh+14, p.title(), style{size: 12})
 			s.panel(p, b)
 		}
 		if len(panels) == 0 {
@@ -162,7 +166,7 @@ func mapPicture(books []ownership) (string, float64) {
 			}
 		}
 	}
-	s.mapLegend(roles, s.h-legend+8)
+	s.mapLegend(roles, books, s.h-legend+8)
 	return s.finish("residency map: " + books[0].title()), s.h - legend
 }
 
@@ -184,14 +188,11 @@ func (s *svg) panel(p panel, b box) {
 }
 
 // tile draws one block: filled where it has bytes, striped where the other
-// memory has the same, framed where nobody uses them.
+// memory has the same, framed where they are stale.
 func (s *svg) tile(p panel, bl block, b box) {
 	text := "#fff"
 	switch {
-	case bl.unused:
-		s.rect(b.x+0.5, b.y+0.5, b.w-1, b.h-1, `rx="2" fill="none" stroke="`+ink+`" stroke-dasharray="4 3"`)
-		text = ink
-	case bl.stale && p.other == "host memory":
+	case bl.stale && p.place == "on the device":
 		s.rect(b.x+0.5, b.y+0.5, b.w-1, b.h-1, fmt.Sprintf(`rx="2" fill="none" stroke="%s" stroke-dasharray="2 2"`, roleColors[bl.owner.Role]))
 		text = ink
 	default:
@@ -211,7 +212,11 @@ func (s *svg) tile(p panel, bl block, b box) {
 	}
 }
 
-func (s *svg) mapLegend(roles []gpu.Role, y float64) {
+func anyBlock(books []ownership, is func(block) bool) bool {
+	return slices.ContainsFunc(books, func(o ownership) bool { return slices.ContainsFunc(o.blocks, is) })
+}
+
+func (s *svg) mapLegend(roles []gpu.Role, books []ownership, y float64) {
 	slices.SortFunc(roles, func(a, b gpu.Role) int { return rank(a) - rank(b) })
 	x := 0.0
 	key := func(label string, draw func(x, y float64)) {
@@ -223,13 +228,17 @@ func (s *svg) mapLegend(roles []gpu.Role, y float64) {
 		key(fmt.Sprint(r), func(x, y float64) { s.rect(x, y, 12, 12, `rx="2" fill="`+tileColors[r]+`"`) })
 	}
 	x, y = 0, y+18
-	key(striped, func(x, y float64) {
-		s.rect(x, y, 12, 12, `rx="2" fill="`+tileColors[gpu.Temporary]+`"`)
-		s.rect(x, y, 12, 12, `rx="2" fill="url(#both)"`)
-	})
-	key("dashed: pool, free for reuse", func(x, y float64) {
-		s.rect(x+0.5, y+0.5, 11, 11, `rx="2" fill="none" stroke="`+ink+`" stroke-dasharray="3 2"`)
-	})
+	if anyBlock(books, block.both) {
+		key(striped, func(x, y float64) {
+			s.rect(x, y, 12, 12, `rx="2" fill="`+tileColors[gpu.Temporary]+`"`)
+			s.rect(x, y, 12, 12, `rx="2" fill="url(#both)"`)
+		})
+	}
+	if anyBlock(books, func(b block) bool { return b.stale }) {
+		key("dashed: older than the host's", func(x, y float64) {
+			s.rect(x+0.5, y+0.5, 11, 11, `rx="2" fill="none" stroke="`+ink+`" stroke-dasharray="2 2"`)
+		})
+	}
 	s.text(x, y+10, scaled, style{size: 11})
 }
 
@@ -262,15 +271,19 @@ func mapOption(books []ownership) map[string]any {
 			if len(panels) == 2 {
 				left, right = []string{"0", "51%"}[j], []string{"51%", "0"}[j]
 			}
-			write(p.title+": "+size(p.total), "left", left, y+titleHigh+3, 12)
-			chart.AddSeries(p.title, nil, charts.WithTreeMapOpts(opts.TreeMapChart{
+			write(p.title(), "left", left, y+titleHigh+3, 12)
+			chart.AddSeries(p.place, nil, charts.WithTreeMapOpts(opts.TreeMapChart{
 				Roam: opts.Bool(false), Left: left, Right: right, Top: num(y + titleHigh + headHigh), Bottom: num(mapHigh*float64(len(books)-1-i) + mapNote),
 				Levels: &[]opts.TreeMapLevel{{UpperLabel: &opts.UpperLabel{Show: opts.Bool(false)}}, {}, {}},
 			}))
 			chart.MultiSeries[len(chart.MultiSeries)-1].Data = p.nodes()
 		}
 	}
-	write(striped+"; "+scaled, "left", "0", mapHigh*float64(len(books))-mapNote+6, 11)
+	note := scaled
+	if anyBlock(books, block.both) {
+		note = striped + "; " + note
+	}
+	write(note, "left", "0", mapHigh*float64(len(books))-mapNote+6, 11)
 	chart.Validate()
 	option := chart.JSON()
 	option["title"] = titles
@@ -281,10 +294,7 @@ func (p panel) nodes() []node {
 	var out []node
 	for _, g := range p.groups() {
 		style := map[string]any{"color": tileColors[g.role], "borderColor": tileColors[g.role], "gapWidth": 1}
-		if g.unused {
-			style = map[string]any{"color": "#6b6b6b", "borderColor": grey, "opacity": 0.5}
-		}
-		n := node{Name: g.label, Value: g.bytes, Style: style, Tip: tip(g.label, size(g.bytes), p.title), Size: size(g.bytes)}
+		n := node{Name: g.label, Value: g.bytes, Style: style, Tip: tip(g.label, size(g.bytes), p.place), Size: size(g.bytes)}
 		for _, b := range g.blocks {
 			s := map[string]any{"color": style["color"]}
 			if b.both() {
@@ -306,9 +316,6 @@ func tip(name string, lines ...string) string {
 }
 
 func (b block) tip(p panel) string {
-	if b.unused {
-		return tip("pool", size(b.device), "freed buffers, kept for reuse")
-	}
 	lines := []string{fmt.Sprint(b.owner.Role) + ", " + size(p.bytes(b))}
 	if b.both() {
 		lines = append(lines, "the same bytes in "+p.other)

@@ -41,12 +41,12 @@ func TestResidencyMapCountsEveryByte(t *testing.T) {
 		for _, b := range p.blocks {
 			sum += p.bytes(b)
 		}
-		want := snap.Held
-		if p.title != "on the device" {
+		want := snap.InUse
+		if p.place != "on the device" {
 			want = 101_500
 		}
 		if sum != want || p.total != want {
-			t.Errorf("%s: boxes hold %d, total %d, want %d", p.title, sum, p.total, want)
+			t.Errorf("%s: boxes hold %d, total %d, want %d", p.place, sum, p.total, want)
 		}
 	}
 	if w := o.warnings(); len(w) > 0 {
@@ -101,8 +101,8 @@ func TestResidencyMapOfManyAndNone(t *testing.T) {
 		t.Errorf("%d boxes", n)
 	}
 	o := own(many)
-	if total := o.panels()[0].total; total != many.Held {
-		t.Errorf("boxes hold %d of %d", total, many.Held)
+	if total := o.panels()[0].total; total != many.InUse {
+		t.Errorf("boxes hold %d of %d", total, many.InUse)
 	}
 	if n := strings.Count(b.Plain(), "\n"); n > listedOwners+20 {
 		t.Errorf("%d lines of text", n)
