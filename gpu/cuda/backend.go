@@ -17,6 +17,9 @@ import (
 const oldestMajor = 7
 
 func devices() ([]gpu.Info, error) {
+	if err := processLost(); err != nil {
+		return nil, err
+	}
 	if err := driver.Load(); err != nil {
 		return nil, fmt.Errorf("%w; install NVIDIA's driver", err)
 	}
@@ -108,8 +111,8 @@ func (b *backend) create(d cu.Device) error {
 	if major < oldestMajor {
 		return fmt.Errorf("compute capability %d is too old: %d.0 or later is needed", major, oldestMajor)
 	}
-	// A context of its own, not the device's primary one: what breaks it breaks
-	// no other session on the same device.
+	// A context of its own, not the device's primary one: closing it gives back
+	// all that it holds.
 	if b.context, err = d.MakeContext(cu.SchedAuto); err != nil {
 		return fmt.Errorf("no context: %w", driver.ResultOf(err))
 	}

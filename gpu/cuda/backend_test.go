@@ -76,6 +76,7 @@ func TestTooOld(t *testing.T) {
 }
 
 func TestNoBLAS(t *testing.T) {
+	t.Setenv("GRADBOOK_CUBLAS", "1")
 	fake.failOn("cublasCreate", 0, 1)
 	b := openFake(t)
 	if d := b.Info().Driver; !strings.Contains(d, "CUBLAS_STATUS_NOT_INITIALIZED") {
@@ -239,5 +240,10 @@ func TestTF32(t *testing.T) {
 // The suite on the fake driver tries everything but the kernels' own code:
 // blocks of parameters, products, staging, spans.
 func TestConformance(t *testing.T) {
-	gputest.Run(t, func() gpu.Backend { return openFakeBeside(t) })
+	for name, setting := range map[string]string{"chosen": "", "cublas": "1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("GRADBOOK_CUBLAS", setting)
+			gputest.Run(t, func() gpu.Backend { return openFakeBeside(t) })
+		})
+	}
 }

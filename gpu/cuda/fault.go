@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"gradbook/gpu"
 	"gradbook/gpu/cuda/driver"
@@ -66,9 +67,29 @@ func (t *trail) String() string {
 	return fmt.Sprintf("in one of the %d launches since the host last waited: %s", t.count, list)
 }
 
+// lost is the fault after which the driver refuses this process everything: an
+// illegal address in one context ends all, and no new one can be made (seen with
+// driver 580).
+var lost struct {
+	sync.Mutex
+	err error
+}
+
+// processLost is the error of a driver that a fault has ended, or nil.
+func processLost() error {
+	lost.Lock()
+	defer lost.Unlock()
+	return lost.err
+}
+
 // fault turns a driver's result into the backend's error. A result that the
 // context does not survive is remembered: from then on every call answers it.
 func (b *backend) fault(err error) error {
+	var status driver.BLASStatus
+	if errors.As(err, &status) {
+		// cuBLAS does not say what the driver told it.
+		err = errors.Join(err, b.queue.Wait())
+	}
 	var r driver.Result
 	if !errors.As(err, &r) || !r.Lost() {
 		return err
@@ -77,6 +98,11 @@ func (b *backend) fault(err error) error {
 	if b.trail.count > 1 {
 		hint = "; with GRADBOOK_CUDA_WAIT=1 the error names the one"
 	}
-	b.lost = fmt.Errorf("%w: %w, %v%s", gpu.ErrLost, r, &b.trail, hint)
+	b.lost = fmt.Errorf("%w: %w, %v. CUDA cannot be used again in this process: restart the kernel%s", gpu.ErrLost, r, &b.trail, hint)
+	lost.Lock()
+	defer lost.Unlock()
+	if lost.err == nil {
+		lost.err = b.lost
+	}
 	return b.lost
 }

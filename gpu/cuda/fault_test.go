@@ -15,6 +15,7 @@ import (
 // Every call of the driver fails once, wherever it comes, when a backend is
 // opened: nothing is left behind, and the next one opens.
 func TestOpenFails(t *testing.T) {
+	used := fake.used()
 	for _, call := range []string{"cuCtxCreate", "cuStreamCreate", "cuMemHostAlloc", "cuEventCreate", "cuMemAlloc"} {
 		for after := int32(0); after < 4; after++ {
 			fake.failOn(call, after, int32(driver.OutOfMemory))
@@ -27,11 +28,15 @@ func TestOpenFails(t *testing.T) {
 			if !errors.Is(err, driver.OutOfMemory) || !strings.Contains(err.Error(), "cuda device 0 (Fake 0)") {
 				t.Errorf("%s %d: %v", call, after, err)
 			}
-			if n := fake.used(); n != 0 {
+			if n := fake.used() - used; n != 0 {
 				t.Errorf("%s %d: %d bytes are left", call, after, n)
 			}
 		}
-		openFakeBeside(t)
+		b, err := open(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Close()
 	}
 }
 
@@ -55,6 +60,7 @@ func TestOutOfMemory(t *testing.T) {
 
 // A launch that fails without breaking the context changes nothing.
 func TestLaunchFails(t *testing.T) {
+	t.Setenv("GRADBOOK_CUBLAS", "1")
 	b := openFake(t)
 	m := newTraining(t, b)
 	m.step()
@@ -78,9 +84,18 @@ func TestLaunchFails(t *testing.T) {
 	m.step()
 }
 
-// An illegal address ends the context. The error names the launches it may lie
-// in, every later call repeats it, and closing and reopening work.
+// newProcess ends, after the test, what a fault does to the process.
+func newProcess(t *testing.T) {
+	t.Cleanup(func() {
+		fake.set("lost", 0)
+		lost.err = nil
+	})
+}
+
+// An illegal address ends CUDA for the process. The error names the launches it
+// may lie in, and every later call repeats it.
 func TestLost(t *testing.T) {
+	newProcess(t)
 	b := openFake(t)
 	m := newTraining(t, b)
 	m.step()
@@ -97,7 +112,7 @@ func TestLost(t *testing.T) {
 	if !errors.Is(err, gpu.ErrLost) || !errors.Is(err, driver.IllegalAddress) {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"illegal memory access", "one of the 3 launches", "linear float32 (2 times), xent float32", "GRADBOOK_CUDA_WAIT=1"} {
+	for _, part := range []string{"illegal memory access", "one of the 3 launches", "linear float32 (2 times), xent float32", "restart the kernel", "GRADBOOK_CUDA_WAIT=1"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("no %q in %q", part, err)
 		}
@@ -113,11 +128,14 @@ func TestLost(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Error("close:", err)
 	}
-	newTraining(t, openFakeBeside(t)).step()
+	if _, again := open(0); again != err {
+		t.Error("open:", again)
+	}
 }
 
 // With GRADBOOK_CUDA_WAIT, the launch is named.
 func TestLostAndNamed(t *testing.T) {
+	newProcess(t)
 	t.Setenv("GRADBOOK_CUDA_WAIT", "1")
 	b := openFake(t)
 	m := newTraining(t, b)
@@ -132,6 +150,7 @@ func TestLostAndNamed(t *testing.T) {
 }
 
 func TestRecordFails(t *testing.T) {
+	t.Setenv("GRADBOOK_CUBLAS", "1")
 	b := openFake(t)
 	m := newTraining(t, b)
 	m.step()

@@ -11,6 +11,10 @@ import (
 
 var scenarios = map[string]func(*testing.T, gpu.Backend){
 	"copies": copies,
+	"cublas": func(t *testing.T, b gpu.Backend) {
+		b.(*backend).products.always = true
+		trainRecorded(t, b)
+	},
 	"memory": outOfMemory,
 	"step":   trainTwice,
 	"record": trainRecorded,

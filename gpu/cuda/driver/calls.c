@@ -50,6 +50,12 @@ int queue_download(queue q, void *dst, uint64_t src, size_t bytes)
 	return cuMemcpyDtoHAsync(dst, src, bytes, q.stream);
 }
 
+int queue_copy(queue q, uint64_t dst, uint64_t src, size_t bytes)
+{
+	ENTER(q);
+	return cuMemcpyDtoDAsync(dst, src, bytes, q.stream);
+}
+
 int queue_wait(queue q)
 {
 	ENTER(q);

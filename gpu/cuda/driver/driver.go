@@ -139,6 +139,11 @@ func (q Queue) Download(dst []byte, src cu.DevicePtr) error {
 	return check(C.queue_download(q.q, unsafe.Pointer(&dst[0]), C.uint64_t(src), C.size_t(len(dst))))
 }
 
+// Copy starts a copy on the device.
+func (q Queue) Copy(dst, src cu.DevicePtr, bytes int64) error {
+	return check(C.queue_copy(q.q, C.uint64_t(dst), C.uint64_t(src), C.size_t(bytes)))
+}
+
 // Wait waits until the queue's work has run.
 func (q Queue) Wait() error { return check(C.queue_wait(q.q)) }
 

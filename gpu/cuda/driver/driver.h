@@ -26,6 +26,7 @@ typedef struct {
 int queue_launch(queue q, void *function, const uint32_t grid[3], const uint32_t block[3], const void *params);
 int queue_upload(queue q, uint64_t dst, const void *src, size_t bytes);
 int queue_download(queue q, void *dst, uint64_t src, size_t bytes);
+int queue_copy(queue q, uint64_t dst, uint64_t src, size_t bytes);
 int queue_wait(queue q);
 
 // Pinned memory can be reached by the device's copy engine.

@@ -8,8 +8,7 @@ import (
 	"gradbook/gpu"
 )
 
-// perOp reports a time that the benchmark took itself, so that the table has it
-// in place of the loop's.
+// repeat times do, called b.N times and waited for at the end.
 func repeat(b *testing.B, sync func() error, do func() error) {
 	b.Helper()
 	for range 3 {
@@ -31,6 +30,27 @@ func repeat(b *testing.B, sync func() error, do func() error) {
 	}
 }
 
+// burst times the host's share of do: the device is waited for between bursts,
+// which are short enough not to fill its queue.
+func burst(b *testing.B, sync func() error, do func() error) {
+	b.Helper()
+	const length = 500
+	var host time.Duration
+	calls := 0
+	repeat(b, sync, func() error {
+		start := time.Now()
+		for range length {
+			if err := do(); err != nil {
+				return err
+			}
+		}
+		host += time.Since(start)
+		calls += length
+		return sync()
+	})
+	b.ReportMetric(float64(host.Nanoseconds())/float64(calls), "ns/op")
+}
+
 // BenchmarkLaunch is the cost of one small launch among many: what the host
 // spends, and what a launch takes on the device in a recording.
 func BenchmarkLaunch(b *testing.B) {
@@ -43,22 +63,7 @@ func BenchmarkLaunch(b *testing.B) {
 	b.Run("launched", func(b *testing.B) {
 		repeat(b, be.Sync, func() error { return be.Launch(l) })
 	})
-	b.Run("submitted", func(b *testing.B) {
-		// The host's share: the device is never waited for within a burst.
-		const burst = 500
-		var host time.Duration
-		repeat(b, be.Sync, func() error {
-			start := time.Now()
-			for range burst {
-				if err := be.Launch(l); err != nil {
-					return err
-				}
-			}
-			host += time.Since(start)
-			return be.Sync()
-		})
-		b.ReportMetric(float64(host.Nanoseconds())/float64(b.N+3)/burst, "ns/op")
-	})
+	b.Run("submitted", func(b *testing.B) { burst(b, be.Sync, func() error { return be.Launch(l) }) })
 	b.Run("recorded", func(b *testing.B) {
 		const launches = 1000
 		list := make([]gpu.Launch, launches)
@@ -104,20 +109,43 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkGemm is square products, and those of the perceptrons' layers.
+// BenchmarkGemm is square products and those of layers: x*w' (forward), dy*w
+// (the gradient of x) and dy'*x (the gradient of w).
 func BenchmarkGemm(b *testing.B) {
+	type shape struct {
+		trans   string
+		m, n, k uint32
+	}
+	var shapes []shape
+	for _, n := range []uint32{64, 128, 256, 512, 1024, 2048, 4096} {
+		shapes = append(shapes, shape{"nn", n, n, n})
+	}
+	for _, l := range [][3]uint32{{128, 784, 256}, {128, 256, 256}, {128, 256, 10}, {256, 784, 128}, {1024, 784, 512}, {256, 1024, 1024}, {1024, 1024, 1024}, {1024, 784, 2048}, {1024, 2048, 2048}, {1024, 2048, 10}} {
+		rows, in, out := l[0], l[1], l[2]
+		shapes = append(shapes, shape{"nt", rows, out, in}, shape{"nn", rows, in, out}, shape{"tn", out, in, rows})
+	}
+	settings := []string{"cublas", "kernels"}
+	var backends []gpu.Backend
+	for _, setting := range settings {
+		b.Setenv("GRADBOOK_CUBLAS", blas[setting])
+		backends = append(backends, open(b))
+	}
 	for _, t := range []gpu.DType{gpu.Float32, gpu.Float64} {
-		for _, size := range [][3]uint32{{512, 512, 512}, {1024, 1024, 1024}, {2048, 2048, 2048}, {4096, 4096, 4096},
-			{128, 256, 784}, {128, 256, 256}, {128, 10, 256}, {10, 256, 128}, {256, 784, 128}, {128, 256, 10}, {1024, 2048, 2048}} {
-			for _, setting := range []string{"cublas", "kernels"} {
-				name := fmt.Sprintf("%s %dx%dx%d/%s", t, size[0], size[1], size[2], setting)
-				b.Run(name, func(b *testing.B) {
-					b.Setenv("GRADBOOK_CUBLAS", blas[setting])
-					be := open(b)
-					m, n, k := size[0], size[1], size[2]
-					l := gpu.Launch{Kernel: gpu.Gemm, DType: t, Params: &gpu.GemmParams{Alpha: 1, M: m, N: n, K: k, LDA: k, LDB: n, LDC: n, Batch: 1}}
-					for _, count := range []uint32{m * k, k * n, m * n} {
-						l.Args = append(l.Args, random(b, be, t, count))
+		for _, s := range shapes {
+			for i, be := range backends {
+				b.Run(fmt.Sprintf("%s %s %dx%dx%d/%s", t, s.trans, s.m, s.n, s.k, settings[i]), func(b *testing.B) {
+					p := &gpu.GemmParams{Alpha: 1, M: s.m, N: s.n, K: s.k, LDA: s.k, LDB: s.n, LDC: s.n, Batch: 1}
+					if s.trans[0] == 't' {
+						p.TransA, p.LDA = 1, s.m
+					}
+					if s.trans[1] == 't' {
+						p.TransB, p.LDB = 1, s.k
+					}
+					l := gpu.Launch{Kernel: gpu.Gemm, DType: t, Params: p}
+					for _, count := range []uint32{s.m * s.k, s.k * s.n, s.m * s.n} {
+						a := random(b, be, t, count)
+						defer be.Free(a.Buffer)
+						l.Args = append(l.Args, a)
 					}
 					// Recorded in a row, so that the host's launch cost is not measured.
 					list := make([]gpu.Launch, 20)
@@ -132,7 +160,7 @@ func BenchmarkGemm(b *testing.B) {
 					repeat(b, be.Sync, r.Replay)
 					each := b.Elapsed().Seconds() / float64(b.N*len(list))
 					b.ReportMetric(each*1e9, "ns/op")
-					b.ReportMetric(2*float64(m)*float64(n)*float64(k)/each/1e12, "TFLOP/s")
+					b.ReportMetric(2*float64(s.m)*float64(s.n)*float64(s.k)/each/1e12, "TFLOP/s")
 				})
 			}
 		}
@@ -195,5 +223,20 @@ func BenchmarkAdam(b *testing.B) {
 			repeat(b, be.Sync, func() error { return be.Launch(c.launch) })
 			b.ReportMetric(c.bytes/b.Elapsed().Seconds()*float64(b.N)/1e12, "TB/s")
 		})
+	}
+}
+
+// BenchmarkKernelTime is where a step's time goes, by the device's clock.
+func BenchmarkKernelTime(b *testing.B) {
+	b.Setenv("GRADBOOK_KERNEL_TIME", "1")
+	be := open(b)
+	n := network(b, be, gpu.Float32, 1024, 784, 2048, 2048, 10)
+	before := be.Stats().KernelTime
+	steps := 0
+	repeat(b, be.Sync, func() error { steps++; return n.Step() })
+	for k, t := range be.Stats().KernelTime {
+		if t -= before[k]; t > 0 {
+			b.ReportMetric(float64(t.Microseconds())/float64(steps), "us-"+gpu.Kernel(k).String())
+		}
 	}
 }

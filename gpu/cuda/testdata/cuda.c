@@ -3,6 +3,7 @@
 #include "fake.h"
 
 #include <stdarg.h>
+#include <sys/mman.h>
 
 // What a test sets and reads.
 
@@ -12,6 +13,7 @@ static char fail_name[64];
 static int fail_after, fail_result;
 static int64_t memory_limit = (int64_t)1 << 34, memory_used;
 static int driver_version = 13000, device_count = 1, capability_major = 9;
+static int lost;     // the result that every call of the process has
 static int reversed; // graphs run their latest ready node first
 
 typedef int (*executor)(const char *entry, int module, const void *params);
@@ -66,6 +68,8 @@ EXPORT void fake_set(const char *what, int64_t value)
 		device_count = value;
 	else if (!strcmp(what, "capability"))
 		capability_major = value;
+	else if (!strcmp(what, "lost")) // 0 stands for a new process
+		lost = value;
 	else if (!strcmp(what, "reversed"))
 		reversed = value;
 	else
@@ -80,30 +84,46 @@ EXPORT void fake_hooks(executor e, loader l)
 	loaded = l;
 }
 
-// Device memory, with a gap after each allocation.
+// Device memory. Addresses are not used twice, so what is freed stays known by
+// name; its pages are given back.
 
 struct allocation {
 	uint64_t address;
 	size_t bytes;
-	int number, live;
+	int number;
+	struct context *context;
 	struct allocation *next;
 };
 
-static struct allocation *allocations;
+enum { page = 4096 };
+
+static struct allocation *live, *dead;
 static int allocation_count;
 
-static struct allocation *find(uint64_t address)
+static struct allocation *find(struct allocation *a, uint64_t address)
 {
-	for (struct allocation *a = allocations; a; a = a->next)
-		if (address >= a->address && address < a->address + a->bytes)
-			return a;
-	return NULL;
+	while (a && (address < a->address || address >= a->address + a->bytes))
+		a = a->next;
+	return a;
+}
+
+// Memory between allocations belongs to none.
+static size_t pages(size_t bytes) { return (bytes / page + 2) * page; }
+
+static void bury(struct allocation **a)
+{
+	struct allocation *gone = *a;
+	*a = gone->next;
+	gone->next = dead;
+	dead = gone;
+	memory_used -= gone->bytes;
+	madvise((void *)(uintptr_t)gone->address, pages(gone->bytes), MADV_DONTNEED);
 }
 
 void *fake_memory(uint64_t address, size_t bytes)
 {
-	struct allocation *a = find(address);
-	if (!a || !a->live || address + bytes > a->address + a->bytes)
+	struct allocation *a = find(live, address);
+	if (!a || address + bytes > a->address + a->bytes)
 		return NULL;
 	return (void *)(uintptr_t)address;
 }
@@ -111,16 +131,18 @@ void *fake_memory(uint64_t address, size_t bytes)
 // Bytes from an address to the end of its allocation; 0 if it is not live.
 EXPORT int64_t fake_extent(uint64_t address)
 {
-	struct allocation *a = find(address);
-	return a && a->live ? (int64_t)(a->address + a->bytes - address) : 0;
+	struct allocation *a = find(live, address);
+	return a ? (int64_t)(a->address + a->bytes - address) : 0;
 }
 
 EXPORT void *fake_at(uint64_t address) { return (void *)(uintptr_t)address; }
 
-// An address as allocation number << 40 | offset; -1 if it is in none.
+// An address as allocation number << 40 | offset; -1 if it was never in one.
 EXPORT int64_t fake_name(uint64_t address)
 {
-	struct allocation *a = find(address);
+	struct allocation *a = find(live, address);
+	if (!a)
+		a = find(dead, address);
 	return a ? ((int64_t)a->number << 40) | (int64_t)(address - a->address) : -1;
 }
 
@@ -133,13 +155,13 @@ int fake_enter(const char *name)
 	if (*fail_name && !strcmp(name, fail_name) && fail_after-- == 0) {
 		*fail_name = 0;
 		fake_log("%s fails with %d", name, fail_result);
-		if (fail_result == ILLEGAL_ADDRESS && current)
-			current->lost = fail_result;
+		if (fail_result == ILLEGAL_ADDRESS)
+			lost = fail_result;
 		return fail_result;
 	}
-	if (!current)
-		return INVALID_CONTEXT;
-	return current->lost;
+	if (lost)
+		return lost;
+	return !current || current->destroyed ? INVALID_CONTEXT : SUCCESS;
 }
 
 #define ENTER(name)                              \
@@ -198,6 +220,13 @@ static int run(struct work *w)
 			memcpy(w->host, device, w->bytes);
 		return SUCCESS;
 	}
+	case COPY: {
+		void *to = fake_memory(w->device, w->bytes), *from = fake_memory(w->from, w->bytes);
+		if (!to || !from)
+			return ILLEGAL_ADDRESS;
+		memmove(to, from, w->bytes);
+		return SUCCESS;
+	}
 	case LAUNCH:
 		return execute ? execute(w->function->name, w->function->module, w->params) : SUCCESS;
 	case PRODUCT: {
@@ -221,7 +250,7 @@ static int run(struct work *w)
 // Runs a stream's work, all of it or until an event is no longer pending.
 static int drain(struct stream *s, struct event *until)
 {
-	while (s->first && !s->context->lost && (!until || until->pending)) {
+	while (s->first && !lost && (!until || until->pending)) {
 		struct work *w = s->first;
 		s->first = w->next;
 		if (!s->first)
@@ -229,11 +258,11 @@ static int drain(struct stream *s, struct event *until)
 		int r = run(w);
 		if (r) {
 			fake_log("work fails with %d", r);
-			s->context->lost = r;
+			lost = r;
 		}
 		free(w);
 	}
-	return s->context->lost;
+	return lost;
 }
 
 EXPORT int cuInit(unsigned flags) { return flags ? INVALID_VALUE : device_count < 0 ? 100 : SUCCESS; }
@@ -317,16 +346,16 @@ EXPORT int cuCtxSetCurrent(struct context *c)
 
 EXPORT int cuCtxDestroy_v2(struct context *c)
 {
-	int lost = c->lost;
 	fake_log("destroy context");
-	// Its memory goes with it; the handle is kept so that a use shows.
-	for (struct allocation *a = allocations; a; a = a->next)
-		if (a->live) {
-			fake_log("left %d %zu", a->number, a->bytes);
-			a->live = 0;
-			memory_used -= a->bytes;
+	// Its memory goes with it.
+	for (struct allocation **a = &live; *a;)
+		if ((*a)->context == c) {
+			fake_log("left %d %zu", (*a)->number, (*a)->bytes);
+			bury(a);
+		} else {
+			a = &(*a)->next;
 		}
-	c->lost = 709;
+	c->destroyed = 1;
 	current = NULL;
 	return lost;
 }
@@ -361,13 +390,13 @@ EXPORT int cuMemAlloc_v2(uint64_t *address, size_t bytes)
 		fake_log("alloc %zu out of memory", bytes);
 		return OUT_OF_MEMORY;
 	}
-	void *p;
-	if (posix_memalign(&p, 512, bytes + 512))
+	void *p = mmap(NULL, pages(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
 		return OUT_OF_MEMORY;
-	memset(p, 0xA5, bytes + 512);
+	memset(p, 0xA5, bytes < page ? bytes : page); // undefined content
 	struct allocation *a = calloc(1, sizeof *a);
-	*a = (struct allocation){(uint64_t)(uintptr_t)p, bytes, ++allocation_count, 1, allocations};
-	allocations = a;
+	*a = (struct allocation){(uint64_t)(uintptr_t)p, bytes, ++allocation_count, current, live};
+	live = a;
 	memory_used += bytes;
 	*address = a->address;
 	fake_log("alloc %d %zu", a->number, bytes);
@@ -377,15 +406,15 @@ EXPORT int cuMemAlloc_v2(uint64_t *address, size_t bytes)
 EXPORT int cuMemFree_v2(uint64_t address)
 {
 	ENTER(cuMemFree);
-	struct allocation *a = find(address);
-	if (!a || !a->live || a->address != address) {
+	struct allocation **a = &live;
+	while (*a && (*a)->address != address)
+		a = &(*a)->next;
+	if (!*a) {
 		fake_log("free of what is not allocated");
 		return INVALID_VALUE;
 	}
-	a->live = 0;
-	memory_used -= a->bytes;
-	memset((void *)(uintptr_t)a->address, 0xDD, a->bytes);
-	fake_log("free %d", a->number);
+	fake_log("free %d", (*a)->number);
+	bury(a);
 	return SUCCESS;
 }
 
@@ -417,6 +446,13 @@ EXPORT int cuMemcpyDtoHAsync_v2(void *host, uint64_t device, size_t bytes, struc
 	ENTER(cuMemcpyDtoHAsync);
 	fake_log("download %llx %zu", (unsigned long long)device, bytes);
 	return fake_submit(s, (struct work){.kind = DOWNLOAD, .device = device, .host = host, .bytes = bytes});
+}
+
+EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, struct stream *s)
+{
+	ENTER(cuMemcpyDtoDAsync);
+	fake_log("copy %llx %llx %zu", (unsigned long long)to, (unsigned long long)from, bytes);
+	return fake_submit(s, (struct work){.kind = COPY, .device = to, .from = from, .bytes = bytes});
 }
 
 EXPORT int cuEventCreate(struct event **e, unsigned flags)

@@ -33,8 +33,9 @@ enum { block_bytes = 128 };
 
 // A piece of work of a stream, or a node of a graph.
 struct work {
-	enum { UPLOAD, DOWNLOAD, LAUNCH, PRODUCT, MARK } kind;
-	uint64_t device; // address of an upload or download
+	enum { UPLOAD, DOWNLOAD, COPY, LAUNCH, PRODUCT, MARK } kind;
+	uint64_t device; // address that a copy has on the device
+	uint64_t from;   // and the other one, of COPY
 	void *host;
 	size_t bytes;
 	struct function *function;
@@ -73,7 +74,7 @@ struct stream {
 };
 
 struct context {
-	int lost; // the result that every call has from now on
+	int destroyed;
 };
 
 struct product {
