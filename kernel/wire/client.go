@@ -21,6 +21,7 @@ type Client struct {
 
 	sockets [channels]zmq4.Socket
 	cancel  context.CancelFunc
+	early   map[string]*Message // replies that came before they were asked for
 }
 
 // Dial connects a client to the kernel at c and waits until it is subscribed.
@@ -33,6 +34,7 @@ func Dial(ctx context.Context, c Connection) (*Client, error) {
 		IOPub:   make(chan *Message, 1<<16),
 		Stdin:   make(chan *Message, 16),
 		cancel:  cancel,
+		early:   make(map[string]*Message),
 	}
 	opts := []zmq4.Option{
 		zmq4.WithID(zmq4.SocketIdentity(session)),
@@ -121,15 +123,21 @@ func (cl *Client) Ping(data []byte) ([]byte, error) {
 	return msg.Bytes(), nil
 }
 
-// Reply waits for the reply to the request with that id; other replies that
-// arrive meanwhile are dropped.
+// Reply waits for the reply to the request with that id. Replies to other
+// requests are kept for later calls.
 func (cl *Client) Reply(ctx context.Context, id string) (*Message, error) {
+	if m := cl.early[id]; m != nil {
+		delete(cl.early, id)
+		return m, nil
+	}
 	for {
 		select {
 		case m := <-cl.Replies:
-			if m.ParentHeader().MsgID == id {
+			parent := m.ParentHeader().MsgID
+			if parent == id {
 				return m, nil
 			}
+			cl.early[parent] = m
 		case <-ctx.Done():
 			return nil, fmt.Errorf("no reply to %s: %w", id, ctx.Err())
 		}

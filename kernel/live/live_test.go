@@ -1,0 +1,163 @@
+package live
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gradbook/kernel/wire"
+)
+
+func TestSIGINTInterruptsAndKeepsValues(t *testing.T) {
+	p := start(t, t.TempDir())
+	p.run("kept := 7")
+	id := p.send("fmt.Println(\"looping\")\nfor {\n}")
+	p.awaitText("looping")
+	p.cmd.Process.Signal(syscall.SIGINT)
+	if got := p.reply(id); got["ename"] != "Interrupted" {
+		t.Errorf("reply = %v", got)
+	}
+	if _, printed := p.run("fmt.Print(kept)"); printed != "7" {
+		t.Errorf("kept is %q", printed)
+	}
+	p.shutdown()
+}
+
+func TestSIGTERMAndParentDeathEndTheKernel(t *testing.T) {
+	p := start(t, t.TempDir())
+	p.run("1")
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	if err := p.cmd.Wait(); err != nil {
+		t.Errorf("SIGTERM: %v", err)
+	}
+	p.ended = true
+}
+
+// What compiled code prints to the process's own standard output belongs to
+// the cell, too.
+func TestCompiledCodePrintsUnderTheCell(t *testing.T) {
+	p := start(t, t.TempDir())
+	id := p.send("session.Progress(2, \"steps\").Add(2)")
+	p.awaitText("steps")
+	if got := p.reply(id); got["status"] != "ok" {
+		t.Errorf("reply = %v", got)
+	}
+}
+
+func TestHistoryOverARestart(t *testing.T) {
+	dir := t.TempDir()
+	p := start(t, dir)
+	p.run("remember := 20261")
+	p.shutdown()
+	p = start(t, dir)
+	got := p.request(wire.Shell, "history_request", map[string]any{"hist_access_type": "search", "pattern": "rem*20261"})
+	if list := got["history"].([]any); len(list) != 1 || list[0].([]any)[0] != 1.0 {
+		t.Errorf("history = %v", got)
+	}
+	p.shutdown()
+}
+
+// open counts the files and sockets that the kernel has open.
+func (p *process) open() int {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return len(entries)
+}
+
+// goroutines asks the kernel how many it has.
+func (p *process) goroutines() (n int) {
+	p.t.Helper()
+	_, printed := p.run("fmt.Print(runtime.NumGoroutine())")
+	if _, err := fmt.Sscan(printed, &n); err != nil {
+		p.t.Fatalf("%q: %v", printed, err)
+	}
+	return n
+}
+
+// settled waits until count is at most most, and returns it.
+func settled(count func() int, most int) int {
+	n := count()
+	for deadline := time.Now().Add(5 * time.Second); n > most && time.Now().Before(deadline); n = count() {
+		time.Sleep(20 * time.Millisecond)
+	}
+	return n
+}
+
+func TestSoakCellsAndInterrupts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("1,000 cells and 200 interrupts take some seconds")
+	}
+	p := start(t, t.TempDir())
+	p.run("import \"runtime\"")
+	p.run("n := 0")
+	for range 20 { // what is made once is made now
+		p.run("n++")
+	}
+	p.run("n = 0")
+	goroutines, files := p.goroutines(), p.open()
+	for i := range 1000 {
+		if reply, _ := p.run("n++"); reply["status"] != "ok" {
+			t.Fatalf("cell %d: %v", i, reply)
+		}
+	}
+	for i := range 200 {
+		id := p.send("fmt.Println(\"looping\")\nfor {\n\tn += 0\n}")
+		p.awaitText("looping")
+		if i%2 == 0 {
+			p.request(wire.Control, "interrupt_request", map[string]any{})
+		} else {
+			p.cmd.Process.Signal(syscall.SIGINT)
+		}
+		m, err := p.Reply(p.ctx, id)
+		if err != nil || !strings.Contains(string(m.Content), "Interrupted") {
+			t.Fatalf("interrupt %d: %v", i, err)
+		}
+	}
+	if _, printed := p.run("fmt.Print(n)"); printed != "1000" {
+		t.Errorf("n is %s", printed)
+	}
+	if n := settled(p.goroutines, goroutines); n > goroutines {
+		t.Errorf("%d goroutines before, %d after", goroutines, n)
+	}
+	if n := settled(p.open, files); n > files {
+		t.Errorf("%d open files before, %d after", files, n)
+	}
+	p.shutdown()
+}
+
+func TestSoakRestarts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("50 restarts take some seconds")
+	}
+	dir := t.TempDir()
+	for i := range 50 {
+		p := start(t, dir)
+		if i%10 == 0 {
+			p.send("fmt.Println(\"looping\")\nfor {\n}")
+			p.awaitText("looping")
+		} else {
+			p.run("x := " + fmt.Sprint(i))
+		}
+		if took := p.shutdown(); took > time.Second {
+			t.Errorf("restart %d: the kernel took %v to end", i, took)
+		}
+		for _, port := range []int{p.conn.ShellPort, p.conn.IOPubPort, p.conn.StdinPort, p.conn.ControlPort, p.conn.HBPort} {
+			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+			if err != nil {
+				t.Errorf("restart %d: %v", i, err)
+				continue
+			}
+			l.Close()
+		}
+		if kids, _ := filepath.Glob(fmt.Sprintf("/proc/%d", p.cmd.Process.Pid)); len(kids) > 0 {
+			t.Errorf("restart %d: the process is still there", i)
+		}
+	}
+}
