@@ -28,3 +28,5 @@ func TestConformanceOfEachBLAS(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkHost(b *testing.B) { gputest.Bench(b, host.New) }

@@ -65,6 +65,10 @@ func unary[T float](h *backend, l *gpu.Launch) {
 	p := l.Params.(*gpu.UnaryParams)
 	x, out := elems[T](l.Args[0])[:p.N], elems[T](l.Args[1])[:p.N]
 	scale, offset := float64(T(p.Scale)), float64(T(p.Offset))
+	if p.Op == gpu.ReLU && scale == 1 && offset == 0 {
+		reluRow(out, x)
+		return
+	}
 	f := unaryFuncs[p.Op]
 	parallel(len(out), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -78,7 +82,11 @@ func binary[T float](h *backend, l *gpu.Launch) {
 	a, b, out := elems[T](l.Args[0]), elems[T](l.Args[1]), elems[T](l.Args[2])
 	scale, offset := float64(T(p.Scale)), float64(T(p.Offset))
 	f := binaryFuncs[p.Op]
+	plain := scale == 1 && offset == 0
 	walk(p.N, p.Rank, &p.Dims, &p.A, &p.B, func(i, ai, bi, n, as, bs int) {
+		if plain && as == 1 && bs == 1 && binaryRow(p.Op, out[i:i+n], a[ai:], b[bi:]) {
+			return
+		}
 		for k := range n {
 			out[i+k] = T(scale*f(float64(a[ai+k*as]), float64(b[bi+k*bs])) + offset)
 		}

@@ -77,10 +77,15 @@ func dropout[T float](h *backend, l *gpu.Launch) {
 	p := l.Params.(*gpu.DropoutParams)
 	g, x, y, mask := readState(l.Args[0]), elems[T](l.Args[1]), elems[T](l.Args[2])[:p.N], elems[T](l.Args[3])
 	drop := float64(T(p.P))
+	keep := T(1 / (1 - drop))
+	var w [4]uint32
 	for i := range y {
+		if i%4 == 0 {
+			w = g.words(i / 4)
+		}
 		mask[i] = 0
-		if u := unit(g.words(i / 4)[i%4]); u >= drop {
-			mask[i] = T(1 / (1 - drop))
+		if unit(w[i%4]) >= drop {
+			mask[i] = keep
 		}
 		y[i] = x[i] * mask[i]
 	}
