@@ -11,7 +11,7 @@ GO := install/with-cuda.sh go
 JUPYTER := .venv/bin/jupyter
 PYTEST := .venv/bin/python -m pytest
 # Prints go test's own lines, then the tests that failed or were skipped, and their numbers.
-GOTEST := $(GO) run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --hide-summary output --
+GOTEST := $(GO) run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --
 FUZZTIME ?= 20s
 
 .PHONY: help
@@ -22,8 +22,8 @@ help: ## list the targets
 demo: ## build, then train on MNIST in a notebook, without Jupyter
 	@install/setup.sh demo
 	@$(MAKE) bin/gradbook
-	@bin/gradbook run notebooks/quickstart.ipynb -o out/quickstart.ipynb | tee out/demo.txt
-	@grep -o 'test accuracy [0-9.]*%' out/demo.txt | tail -n 1
+	@bin/gradbook run notebooks/quickstart.ipynb -o out/quickstart.ipynb
+	@grep -o 'test accuracy [0-9.]*%' out/quickstart.ipynb | tail -n 1
 	@echo out/quickstart.ipynb
 
 .PHONY: lab
@@ -66,7 +66,7 @@ test: ## run every test: Go, Python, browser
 bench: ## run every benchmark and print one table, out/bench.md too
 	@install/setup.sh lab
 	@$(MAKE) venv-kernel
-	{ go test -p 1 -run '^$$' -bench . -benchmem ./... ; .venv/bin/python kernel/frontends/bench.py; } | go run ./cmd/benchtable | tee out/bench.md
+	{ $(GO) test -p 1 -run '^$$' -bench . -benchmem ./... ; .venv/bin/python kernel/frontends/bench.py; } | go run ./cmd/benchtable | tee out/bench.md
 
 .PHONY: mutate
 mutate: ## break the code in each way that the fault tables name, and see a test fail
@@ -80,7 +80,7 @@ fuzz: ## run every fuzz target for FUZZTIME (20s) each
 	for dir in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r -n 1 dirname | sort -u); do \
 		for target in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$dir/*_test.go | cut -d ' ' -f 2); do \
 			echo "$$dir $$target"; \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$dir || status=1; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$dir || status=1; \
 		done; \
 	done; \
 	exit $$status
@@ -91,4 +91,4 @@ symbols: ## regenerate what cells can import
 
 .PHONY: clean
 clean: ## remove what was built; .venv goes too
-	rm -rf bin out .venv .pytest_cache
+	rm -rf bin out .venv .cache
