@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -28,7 +29,7 @@ func TestSIGINTInterruptsAndKeepsValues(t *testing.T) {
 	p.shutdown()
 }
 
-func TestSIGTERMAndParentDeathEndTheKernel(t *testing.T) {
+func TestSIGTERMEndsTheKernel(t *testing.T) {
 	p := start(t, t.TempDir())
 	p.run("1")
 	p.cmd.Process.Signal(syscall.SIGTERM)
@@ -36,6 +37,48 @@ func TestSIGTERMAndParentDeathEndTheKernel(t *testing.T) {
 		t.Errorf("SIGTERM: %v", err)
 	}
 	p.ended = true
+}
+
+// A kernel whose Jupyter was killed must not stay behind.
+func TestTheKernelEndsWithItsParent(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := freePorts(t)
+	file := filepath.Join(t.TempDir(), "connection.json")
+	if err := conn.Write(file); err != nil {
+		t.Fatal(err)
+	}
+	parent := exec.Command("sh", "-c", `"$1" & echo $!; wait`, "sh", self)
+	parent.Env = append(os.Environ(), asKernel+"="+file, "JPY_PARENT_PID=1", "GRADBOOK_HISTORY="+filepath.Join(t.TempDir(), "h"))
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Fscan(out, &pid); err != nil {
+		t.Fatal(err)
+	}
+	client, err := wire.Dial(t.Context(), conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	parent.Process.Kill()
+	parent.Wait()
+	for deadline := time.Now().Add(20 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(20 * time.Millisecond) {
+		if state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); strings.Contains(string(state), ") Z ") {
+			return // it has ended; nobody has asked for its status
+		}
+		if time.Now().After(deadline) {
+			syscall.Kill(pid, syscall.SIGKILL)
+			t.Fatal("the kernel outlived its parent")
+		}
+	}
 }
 
 // What compiled code prints to the process's own standard output belongs to
