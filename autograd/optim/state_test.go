@@ -17,7 +17,7 @@ func TestStoragesAreNamed(t *testing.T) {
 		opt.Storages(func(part string, s *gpu.Storage) { names = append(names, part) })
 		return names
 	}
-	if got := parts(); !slices.Equal(got, []string{"params[0]"}) {
+	if got := parts(); !slices.Equal(got, []string{"params[0]", "m[0]", "v[0]", "steps"}) {
 		t.Errorf("before the first step: %q", got)
 	}
 	w.Sum().Backward()

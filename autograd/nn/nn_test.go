@@ -1,0 +1,453 @@
+package nn_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gradbook/autograd"
+	"gradbook/autograd/data"
+	"gradbook/autograd/nn"
+	"gradbook/autograd/optim"
+	"gradbook/gpu"
+	"gradbook/gpu/gputest"
+	"gradbook/gpu/host"
+	"gradbook/tensor"
+)
+
+// misuse runs f and returns the message of the error it must panic with.
+func misuse(t *testing.T, f func()) (msg string) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		e, ok := recover().(error)
+		if !ok {
+			t.Fatal("no error")
+		}
+		msg = e.Error()
+	}()
+	f()
+	return ""
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-5*(1+math.Abs(want)) {
+		t.Errorf("%s: %g, want %g", what, got, want)
+	}
+}
+
+func TestLosses(t *testing.T) {
+	p, y := autograd.New([]float64{1, -2, 3}), autograd.New([]float64{0, 1, 1})
+	near(t, "mse", nn.MSE(p, y).Item(), (1+9+4)/3.0)
+	near(t, "l1", nn.L1(p, y).Item(), (1+3+2)/3.0)
+	bce := 0.0
+	for i, x := range []float64{1, -2, 3} {
+		s := 1 / (1 + math.Exp(-x))
+		if i == 0 {
+			s = 1 - s
+		}
+		bce -= math.Log(s) / 3
+	}
+	near(t, "bce", nn.BCEWithLogits(p, y).Item(), bce)
+	near(t, "bce of large logits", nn.BCEWithLogits(autograd.New([]float64{200, -200}), autograd.New([]float64{1, 1})).Item(), 100)
+	logits := autograd.New([]float64{1, 2, 3, 1, 1, 1}, 2, 3)
+	want := (math.Log(math.Exp(1)+math.Exp(2)+math.Exp(3)) - 2 + math.Log(3)) / 2
+	near(t, "cross entropy", nn.CrossEntropy(logits, autograd.Const(tensor.FromInts([]int{1, 0}))).Item(), want)
+	for name, loss := range map[string]func(a, b *autograd.Var) *autograd.Var{"mse": nn.MSE, "l1": nn.L1, "bce_with_logits": nn.BCEWithLogits} {
+		msg := misuse(t, func() { loss(autograd.Const(tensor.Ones(3, 1)), autograd.Const(tensor.Ones(3))) })
+		if !strings.Contains(msg, name+" of float32 (3, 1), float32 (3,): the shapes differ") {
+			t.Error(msg)
+		}
+		if err := autograd.GradCheck(func(v []*autograd.Var) *autograd.Var { return loss(v[0], v[1]) }, tensor.New([]float64{0.3, -0.4, 2}), tensor.New([]float64{0.9, 0.1, 0.4})); err != nil {
+			t.Error(name, err)
+		}
+	}
+}
+
+// A layer of one's own, as a cell would write it.
+type scaled struct{ s *autograd.Var }
+
+func (l *scaled) Forward(x *autograd.Var) *autograd.Var { return x.Mul(l.s) }
+func (l *scaled) Params() []*autograd.Var               { return []*autograd.Var{l.s} }
+
+// layers is one of each kind, with a shape that it takes.
+func layers(on nn.Maker) map[string]struct {
+	m     nn.Module
+	shape []int
+	want  []int
+} {
+	type c = struct {
+		m     nn.Module
+		shape []int
+		want  []int
+	}
+	t := tensor.Maker(on)
+	return map[string]c{
+		"linear":     {on.Linear(3, 4), []int{2, 3}, []int{2, 4}},
+		"linear 3d":  {on.Linear(3, 4).Init(nn.XavierNormal), []int{2, 5, 3}, []int{2, 5, 4}},
+		"conv2d":     {on.Conv2D(2, 3, 3, 2, 1), []int{2, 2, 5, 6}, []int{2, 3, 3, 3}},
+		"conv2d 1x2": {on.Conv2DWindow(2, 3, tensor.Window{Height: 1, Width: 2}), []int{1, 2, 2, 3}, []int{1, 3, 2, 2}},
+		"maxpool2d":  {nn.MaxPool2D(2), []int{1, 2, 5, 4}, []int{1, 2, 2, 2}},
+		"layernorm":  {on.LayerNorm(5), []int{2, 3, 5}, []int{2, 3, 5}},
+		"flatten":    {nn.Flatten(), []int{2, 3, 4}, []int{2, 12}},
+		"relu":       {nn.ReLU(), []int{2, 3}, []int{2, 3}},
+		"sigmoid":    {nn.Sigmoid(), []int{2, 3}, []int{2, 3}},
+		"tanh":       {nn.Tanh(), []int{2, 3}, []int{2, 3}},
+		"gelu":       {nn.GELU(), []int{2, 3}, []int{2, 3}},
+		"silu":       {nn.SiLU(), []int{2, 3}, []int{2, 3}},
+		"softmax":    {nn.Softmax(), []int{2, 3}, []int{2, 3}},
+		"own layer":  {&scaled{autograd.Param(t.Ones(3))}, []int{2, 3}, []int{2, 3}},
+		"activation": {nn.Activation("square", (*autograd.Var).Square), []int{2, 3}, []int{2, 3}},
+		"sequence": {nn.Sequential(on.Linear(3, 4), nn.Tanh(), nn.Sequential(on.Linear(4, 5), nn.GELU(), &scaled{autograd.Param(t.Ones(5))}), nn.Softmax()),
+			[]int{2, 3}, []int{2, 5}},
+	}
+}
+
+// swap puts other variables in the place of a module's parameters, and returns
+// those left over.
+func swap(m nn.Module, v []*autograd.Var) (rest []*autograd.Var) {
+	set := func(ps ...**autograd.Var) []*autograd.Var {
+		for i, p := range ps {
+			*p = v[i]
+		}
+		return v[len(ps):]
+	}
+	switch l := m.(type) {
+	case *nn.LinearLayer:
+		return set(&l.W, &l.B)
+	case *nn.Conv2DLayer:
+		return set(&l.W, &l.B)
+	case *nn.LayerNormLayer:
+		return set(&l.Gamma, &l.Beta)
+	case *scaled:
+		return set(&l.s)
+	case nn.Container:
+		for _, inner := range l.Modules() {
+			v = swap(inner, v)
+		}
+	}
+	return v
+}
+
+// Gradients of each layer, with respect to its input and its parameters.
+func TestLayers(t *testing.T) {
+	tensor.Seed(2)
+	for name, c := range layers(nn.As(tensor.Float64)) {
+		t.Run(name, func(t *testing.T) {
+			params := c.m.Params()
+			inputs := []*tensor.Tensor{tensor.As(tensor.Float64).Randn(c.shape...)}
+			for _, p := range params {
+				inputs = append(inputs, p.Value.Clone())
+			}
+			err := autograd.GradCheck(func(v []*autograd.Var) *autograd.Var {
+				// The layer computes with the variables that are checked.
+				swap(c.m, v[1:])
+				y := c.m.Forward(v[0])
+				if !slices.Equal(y.Shape(), c.want) {
+					t.Fatalf("result %v, want %v", y.Shape(), c.want)
+				}
+				return y
+			}, inputs...)
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestInit(t *testing.T) {
+	for name, c := range map[string]struct {
+		init nn.Init
+		dev  float64
+	}{
+		"kaiming normal":  {nn.KaimingNormal, math.Sqrt(2.0 / 200)},
+		"kaiming uniform": {nn.KaimingUniform, math.Sqrt(2.0 / 200)},
+		"xavier normal":   {nn.XavierNormal, math.Sqrt(2.0 / 300)},
+		"xavier uniform":  {nn.XavierUniform, math.Sqrt(2.0 / 300)},
+		"fan in":          {nn.FanIn, 1 / math.Sqrt(3*200)},
+		"normal":          {nn.Normal, 1},
+		"zero":            {nn.Zero, 0},
+	} {
+		w := nn.Linear(200, 100).Init(c.init).W.Value
+		mean, dev := w.Mean().Item(), math.Sqrt(w.Square().Mean().Item())
+		if math.Abs(mean) > c.dev/30 || math.Abs(dev-c.dev) > c.dev/30 {
+			t.Errorf("%s: mean %g, deviation %g, want 0 and %g", name, mean, dev, c.dev)
+		}
+	}
+}
+
+// The same seed gives the same bits on every device and in both dtypes' order.
+func TestSeed(t *testing.T) {
+	bits := func(seed uint64, name string) (all []float64) {
+		dev, err := gpu.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dev.Close()
+		if err := dev.Seed(seed); err != nil {
+			t.Fatal(err)
+		}
+		on := nn.On(dev)
+		for _, p := range nn.Sequential(on.Linear(3, 4), on.LayerNorm(4), on.Linear(4, 2)).Params() {
+			all = append(all, p.Float64s()...)
+		}
+		return all
+	}
+	a := bits(1, "host:0")
+	if !slices.Equal(a, bits(1, "host:1")) {
+		t.Error("another device starts otherwise")
+	}
+	if slices.Equal(a, bits(2, "host:0")) {
+		t.Error("the seed does nothing")
+	}
+}
+
+func TestNames(t *testing.T) {
+	m := nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Sequential(nn.LayerNorm(3), nn.Embedding(3, 2)), &scaled{autograd.Param(tensor.Ones(1))})
+	var names []string
+	for _, p := range m.Params() {
+		names = append(names, p.Name())
+		if o := p.Value.Storage().Owner(); o.Name != p.Name() || o.Role != gpu.Parameter {
+			t.Error(o)
+		}
+	}
+	want := []string{"layers[0].W", "layers[0].B", "layers[2].layers[0].Gamma", "layers[2].layers[0].Beta", "layers[2].layers[1].Table", "layers[3].0"}
+	if !slices.Equal(names, want) {
+		t.Error(names)
+	}
+}
+
+func TestEmbedding(t *testing.T) {
+	e := nn.Embedding(4, 3)
+	y := e.Forward(autograd.Const(tensor.FromInts([]int{3, 0, 3, 1}, 2, 2)))
+	if !slices.Equal(y.Shape(), []int{2, 2, 3}) {
+		t.Fatal(y.Shape())
+	}
+	y.Sum().Backward()
+	if got := e.Table.Grad.Sum(1).Float64s(); !slices.Equal(got, []float64{3, 3, 0, 6}) {
+		t.Error(got)
+	}
+}
+
+func TestDropout(t *testing.T) {
+	tensor.Seed(4)
+	d := nn.Dropout(0.25)
+	m := nn.Sequential(d)
+	x := autograd.Const(tensor.Ones(10000))
+	zero, sum := 0, 0.0
+	for _, v := range m.Forward(x).Float64s() {
+		if v == 0 {
+			zero++
+		}
+		sum += v
+	}
+	if math.Abs(float64(zero)-2500) > 150 || math.Abs(sum-10000) > 250 {
+		t.Errorf("%d of 10000 dropped, sum %g", zero, sum)
+	}
+	m.Eval()
+	if m.Forward(x) != x {
+		t.Error("dropout in use changed its input")
+	}
+	m.Train()
+	if slices.Equal(m.Forward(x).Float64s(), m.Forward(x).Float64s()) {
+		t.Error("two masks are equal")
+	}
+	misuse(t, func() { nn.Dropout(1.5) })
+}
+
+func pairs(n int) *data.Dataset {
+	labels := make([]int, n)
+	values := make([]float64, 2*n)
+	for i := range labels {
+		labels[i] = i % 2
+		values[2*i+labels[i]] = 1 + float64(i%5)
+	}
+	return data.New(tensor.New(values, n, 2), tensor.FromInts(labels))
+}
+
+func TestAccuracy(t *testing.T) {
+	d := pairs(2500)
+	right := nn.Activation("right", func(x *autograd.Var) *autograd.Var { return x })
+	wrong := nn.Activation("wrong", (*autograd.Var).Neg)
+	drop := nn.Dropout(1)
+	if a := nn.Accuracy(right, d); a != 1 {
+		t.Error(a)
+	}
+	if a := nn.Accuracy(wrong, d); a != 0 {
+		t.Error(a)
+	}
+	if a := nn.Accuracy(nn.Sequential(drop, right), d); a != 1 {
+		t.Error("dropout was on:", a)
+	}
+	if was := drop.SetTraining(true); !was {
+		t.Error("dropout stayed off")
+	}
+	first := nn.Activation("first", func(x *autograd.Var) *autograd.Var {
+		return x.Mul(autograd.New([]float64{0, 0})).Add(autograd.New([]float64{1, 0}))
+	})
+	if a := nn.Accuracy(first, d); a != 0.5 {
+		t.Error(a)
+	}
+	dev := d.X.Device()
+	before := dev.Counters()
+	nn.Accuracy(wrong, d)
+	if n := dev.Counters().Sub(before); n.Reads != 1 {
+		t.Errorf("%d waits for the device", n.Reads)
+	}
+}
+
+func TestSummary(t *testing.T) {
+	m := nn.Sequential(nn.Conv2D(1, 4, 3, 1, 1), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Dropout(0.5), nn.Linear(4*4*4, 10))
+	want := `layer                result      parameters  bytes
+0 Conv2D(1, 4, 3x3)  2, 4, 8, 8  40          160 B
+1 ReLU()             2, 4, 8, 8  0           0 B
+2 MaxPool2D(2)       2, 4, 4, 4  0           0 B
+3 Flatten()          2, 64       0           0 B
+4 Dropout(0.5)       2, 64       0           0 B
+5 Linear(64, 10)     2, 10       650         2.5 KiB
+total                            690         2.7 KiB`
+	if got := nn.Summary(m, 2, 1, 8, 8).String(); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if got := nn.Summary(nn.Linear(2, 3)).String(); !strings.Contains(got, "total           9           36 B") {
+		t.Error(got)
+	}
+}
+
+// A step of the textbook model is as few launches as its operations allow.
+func TestLaunchesOfAStep(t *testing.T) {
+	dev := gpu.New(host.New())
+	x, y := synthetic(dev, 8, 20)
+	model := mlp(nn.On(dev), []int{20, 16, 16, 10}, nn.ReLU)
+	opt := optim.Adam(model.Params(), 1e-3)
+	step := func() {
+		nn.CrossEntropy(model.Forward(x), y).Backward()
+		opt.Step()
+	}
+	step()
+	before := dev.Counters()
+	step()
+	n := dev.Counters().Sub(before)
+	for k, want := range map[gpu.Kernel]int64{
+		gpu.Linear: 3, gpu.Xent: 1, gpu.Reduce: 1, // forward
+		gpu.Fill: 1, gpu.XentBwd: 1, gpu.LinearParamBwd: 3, gpu.Gemm: 2, gpu.Binary: 2, // backward
+		gpu.Count: 1, gpu.AdamStep: 6,
+	} {
+		if n.Launches[k] != want {
+			t.Errorf("%d launches of %s, want %d", n.Launches[k], k, want)
+		}
+	}
+	if n.TotalLaunches() != 21 || n.BytesUp+n.BytesDown != 0 || n.Reads != 0 {
+		t.Errorf("%d launches, %d bytes up, %d down, %d reads", n.TotalLaunches(), n.BytesUp, n.BytesDown, n.Reads)
+	}
+}
+
+// A fused activation must be the same function as its own layer.
+func TestFusedEqualsSeparate(t *testing.T) {
+	for name, act := range map[string]func() *nn.ActivationLayer{"relu": nn.ReLU, "sigmoid": nn.Sigmoid, "tanh": nn.Tanh} {
+		l := nn.Linear(5, 4)
+		x := autograd.Leaf(tensor.Randn(3, 5))
+		grads := func(y *autograd.Var) (all []float64) {
+			all = y.Float64s()
+			y.Square().Sum().Backward()
+			for _, v := range []*autograd.Var{x, l.W, l.B} {
+				all = append(all, v.Grad.Float64s()...)
+				v.ZeroGrad()
+			}
+			return all
+		}
+		fused := grads(nn.Sequential(l, act()).Forward(x))
+		apart := grads(act().Forward(l.Forward(x)))
+		for i := range fused {
+			near(t, name, fused[i], apart[i])
+		}
+	}
+}
+
+// What a layer of one's own returns stays its own.
+type keeper struct{ last *autograd.Var }
+
+func (k *keeper) Forward(x *autograd.Var) *autograd.Var { k.last = x.MulScalar(2); return k.last }
+func (k *keeper) Params() []*autograd.Var               { return nil }
+
+func TestOwnLayersKeepResults(t *testing.T) {
+	k := &keeper{}
+	m := nn.Sequential(nn.Linear(2, 2), k, nn.Dropout(0), nn.Tanh(), nn.Linear(2, 2))
+	run := func() *autograd.Var { return m.Forward(autograd.Const(tensor.Ones(1, 2))).Sum() }
+	run().Backward()
+	if k.last.Value.Freed() {
+		t.Error("Backward freed it")
+	}
+	autograd.NoGrad(func() { run() })
+	if k.last.Value.Freed() {
+		t.Error("a run without a tape freed it")
+	}
+}
+
+func TestSaveLoad(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	d := pairs(64)
+	build := func(seed uint64) (*nn.Model, *optim.Optimizer) {
+		tensor.Seed(seed)
+		m := nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 2))
+		return m, optim.Adam(m.Params(), 0.01, optim.WithSchedule(optim.StepLR(3, 0.5)))
+	}
+	train := func(m *nn.Model, o *optim.Optimizer, steps int) (bits []float64) {
+		for range steps {
+			nn.CrossEntropy(m.Forward(d.Rows(0, 64).X), d.Rows(0, 64).Y).Backward()
+			o.Step()
+		}
+		for _, p := range m.Params() {
+			bits = append(bits, p.Float64s()...)
+		}
+		return bits
+	}
+	m, o := build(1)
+	train(m, o, 4)
+	nn.Save(path, m, o)
+	want := train(m, o, 4)
+	n, p := build(2)
+	nn.Load(path, n, p)
+	if got := train(n, p, 4); !slices.Equal(got, want) || p.Steps() != 8 {
+		t.Error("training did not resume with the same bits")
+	}
+	// What does not fit changes nothing.
+	other := nn.Sequential(nn.Linear(2, 9), nn.Tanh(), nn.Linear(9, 2))
+	before := other.Params()[3].Float64s()
+	msg := misuse(t, func() { nn.Load(path, other) })
+	if !strings.Contains(msg, path+": does not fit: model.layers[0].B is float32 [8], not float32 [9]; model.layers[0].W") || !slices.Equal(before, other.Params()[3].Float64s()) {
+		t.Error(msg)
+	}
+	if msg := misuse(t, func() { nn.Load(path, nn.Linear(2, 8)) }); !strings.Contains(msg, "model.W is missing") {
+		t.Error(msg)
+	}
+	if msg := misuse(t, func() { nn.Load(path+"x", m) }); !strings.Contains(msg, os.ErrNotExist.Error()) && !strings.Contains(msg, "no such file") {
+		t.Error(msg)
+	}
+}
+
+// Out of memory: an error that tells the largest owners, and training goes on
+// with a smaller batch.
+func TestOutOfMemory(t *testing.T) {
+	dev := gpu.New(gputest.Small(host.New(), 4<<20))
+	model := mlp(nn.On(dev), []int{256, 64, 10}, nn.ReLU)
+	opt := optim.Adam(model.Params(), 1e-3)
+	step := func(n int) {
+		x, y := synthetic(dev, n, 256)
+		nn.CrossEntropy(model.Forward(x), y).Backward()
+		opt.Step()
+	}
+	step(64)
+	msg := misuse(t, func() { step(8192) })
+	if !strings.Contains(msg, "is out of memory") || !strings.Contains(msg, "layers[0].W") {
+		t.Error(msg)
+	}
+	step(64)
+	if opt.Steps() != 2 {
+		t.Error(opt.Steps())
+	}
+}
