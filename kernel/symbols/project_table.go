@@ -313,6 +313,9 @@ var projectTable = map[string]map[string]reflect.Value{
 		"Ledger":       reflect.ValueOf(gradbook_viz_.Ledger),
 		"NewCurve":     reflect.ValueOf(gradbook_viz_.NewCurve),
 		"ResidencyMap": reflect.ValueOf(gradbook_viz_.ResidencyMap),
+		"TapeGraph":    reflect.ValueOf(gradbook_viz_.TapeGraph),
+		"Taped":        reflect.ValueOf((*gradbook_viz_.Taped)(nil)),
+		"_Taped":       reflect.ValueOf((*wrap_gradbook_viz_Taped)(nil)),
 	},
 	"gradbook/viz/display/display": {
 		"Any":        reflect.ValueOf(gradbook_viz_display_.Any),
@@ -482,6 +485,16 @@ type wrap_gradbook_session_Number struct {
 }
 
 func (w wrap_gradbook_session_Number) Item() float64 { return w.WItem() }
+
+// wrap_gradbook_viz_Taped implements its interface by function fields.
+type wrap_gradbook_viz_Taped struct {
+	IValue any
+	WTape  func(a0 func(id int, op string, name string, shape []int, flows bool, inputs []int))
+}
+
+func (w wrap_gradbook_viz_Taped) Tape(a0 func(id int, op string, name string, shape []int, flows bool, inputs []int)) {
+	w.WTape(a0)
+}
 
 // wrap_gradbook_viz_display_Displayer implements its interface by function fields.
 type wrap_gradbook_viz_display_Displayer struct {
