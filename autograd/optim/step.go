@@ -46,12 +46,13 @@ func (o *Optimizer) Step() {
 	launches, touched := o.prepare(rate)
 	var failed error
 	outcome := before
-	tried := o.dev.Shield(func() {
+	unready := o.dev.Shield(func() {
 		if failed = attempt(func() { o.counter.Count(1) }); failed != nil {
 			return
 		}
 		o.pending, outcome = launches, after
-		if failed = o.run(); failed != nil {
+		failed = o.run()
+		if len(o.pending) > 0 {
 			outcome = incomplete
 		}
 	}, touched...)
@@ -64,8 +65,8 @@ func (o *Optimizer) Step() {
 	if outcome == incomplete {
 		o.takeGrads()
 	}
-	if failed == nil {
-		failed = tried
+	if unready != nil {
+		failed = unready
 	}
 	if failed != nil {
 		panic(&StepError{o.name, outcome, failed})
@@ -93,16 +94,24 @@ func (o *Optimizer) prepare(rate float64) (launches []launch, touched []*gpu.Sto
 	return launches, touched
 }
 
-// run runs the pending launches and keeps those that fail. It returns the
-// first failure.
+// tries is how often a launch of a step is tried before the device is given up
+// for now. A launch that fails has done nothing.
+const tries = 3
+
+// run runs the pending launches and keeps those that fail each time. It
+// returns the first failure, of one that went well later too.
 func (o *Optimizer) run() (first error) {
 	var left []launch
 	for _, l := range o.pending {
-		if err := attempt(l); err != nil {
-			left = append(left, l)
+		err := attempt(l)
+		for n := 1; err != nil && n < tries; n++ {
 			if first == nil {
 				first = err
 			}
+			err = attempt(l)
+		}
+		if err != nil {
+			left = append(left, l)
 		}
 	}
 	o.pending = left
@@ -115,10 +124,11 @@ func (o *Optimizer) flush() error {
 		return nil
 	}
 	var failed error
-	if err := o.dev.Shield(func() { failed = o.run() }); err != nil && len(o.pending) > 0 {
-		return err
+	unready := o.dev.Shield(func() { failed = o.run() })
+	if len(o.pending) == 0 {
+		return nil
 	}
-	return failed
+	return errors.Join(unready, failed)
 }
 
 // takeGrads takes the gradients away from the parameters, so that the next
