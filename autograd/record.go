@@ -1,6 +1,7 @@
 package autograd
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -111,11 +112,14 @@ func (s *Step) Run(in ...*Var) *Var {
 		return t.out
 	}
 	t.put(in)
-	if err := t.recorded.Replay(); err != nil {
-		panic(&tensor.DeviceError{Op: "recorded step", Err: err})
+	err := t.recorded.Replay()
+	if err == nil || errors.Is(err, gpu.ErrTriedTwice) {
+		for _, h := range t.hooks {
+			h.again()
+		}
 	}
-	for _, h := range t.hooks {
-		h.again()
+	if err != nil {
+		panic(&tensor.DeviceError{Op: "recorded step", Err: err})
 	}
 	return t.out
 }

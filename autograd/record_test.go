@@ -10,6 +10,7 @@ import (
 	"gradbook/autograd/nn"
 	"gradbook/autograd/optim"
 	"gradbook/gpu"
+	"gradbook/gpu/gputest"
 	"gradbook/gpu/host"
 	"gradbook/tensor"
 )
@@ -23,7 +24,11 @@ type trainer struct {
 }
 
 func newTrainer(opts ...optim.Option) *trainer {
-	t := &trainer{dev: gpu.New(host.New())}
+	return trainerOn(gpu.New(host.New()), opts...)
+}
+
+func trainerOn(dev *gpu.Device, opts ...optim.Option) *trainer {
+	t := &trainer{dev: dev}
 	if err := t.dev.Seed(5); err != nil {
 		panic(err)
 	}
@@ -173,6 +178,40 @@ func TestInterruptedReplay(t *testing.T) {
 	step.Run(x.batch(1, 8))
 	if x.opt.Steps() != 2 {
 		t.Error("no step after the interrupt")
+	}
+}
+
+// A fault in any launch of a replay is told, and the step is taken all the
+// same.
+func TestFaultsInReplay(t *testing.T) {
+	healthy := newTrainer()
+	want := healthy.run(healthy.loss, 8, 8, 8)[3:]
+	for n := 1; ; n++ {
+		faults := gputest.Faulty(host.New())
+		x := trainerOn(gpu.New(faults))
+		step := autograd.Record(x.loss)
+		step.Run(x.batch(0, 8))
+		faults.Fail(gputest.Launch, n, false)
+		failed := false
+		func() {
+			defer func() {
+				if e, ok := recover().(*tensor.DeviceError); ok {
+					failed = errors.Is(e, gputest.ErrInjected)
+				}
+			}()
+			step.Run(x.batch(1, 8))
+		}()
+		faults.Heal()
+		if !failed {
+			if n <= step.Launches()[0] {
+				t.Fatalf("launch %d of %d failed, and Run did not tell", n, step.Launches()[0])
+			}
+			return
+		}
+		step.Run(x.batch(2, 8))
+		if got := x.run(nil); !slices.Equal(got, want) {
+			t.Fatalf("launch %d: the weights are not those of an undisturbed run", n)
+		}
 	}
 }
 

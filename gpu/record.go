@@ -54,6 +54,10 @@ func (e *RecordError) Error() string {
 	return "inside a recorded step " + e.What + ": a replay would not do that again; do it before the step"
 }
 
+// ErrTriedTwice is in the error of a replay that ran whole, but for which a
+// launch had to be tried twice.
+var ErrTriedTwice = errors.New("a launch had to be tried twice")
+
 // Record runs f and keeps its launches, and those of other goroutines
 // meanwhile, for Replay. What f makes of the device's own data is recorded;
 // what passes through the host is not and is an error: reads and writes,
@@ -282,7 +286,7 @@ func (d *Device) replay(r *recording) (ran bool, err error) {
 			return i > 0, fmt.Errorf("replay: stopped after %d of %d launches: %w", i, len(r.launches), err)
 		}
 		if failed == nil {
-			failed = fmt.Errorf("replay: done, but a launch had to be tried twice: %w", first)
+			failed = fmt.Errorf("replay: done, but %w: %w", ErrTriedTwice, first)
 		}
 	}
 	return true, failed
