@@ -53,6 +53,7 @@ var projectTable = map[string]map[string]reflect.Value{
 		"ErrFreed":             reflect.ValueOf(&gradbook_gpu_.ErrFreed).Elem(),
 		"ErrLost":              reflect.ValueOf(&gradbook_gpu_.ErrLost).Elem(),
 		"ErrOutOfMemory":       reflect.ValueOf(&gradbook_gpu_.ErrOutOfMemory).Elem(),
+		"ErrTriedTwice":        reflect.ValueOf(&gradbook_gpu_.ErrTriedTwice).Elem(),
 		"Event":                reflect.ValueOf((*gradbook_gpu_.Event)(nil)),
 		"EventKind":            reflect.ValueOf((*gradbook_gpu_.EventKind)(nil)),
 		"FillParams":           reflect.ValueOf((*gradbook_gpu_.FillParams)(nil)),
