@@ -17,6 +17,8 @@ type Options struct {
 	// Prelude lists import paths whose names are there from the start, as if every cell imported them.
 	// A path that is not built in is left out.
 	Prelude []string
+
+	packages func(*library) // more packages, for tests
 }
 
 // Outcome is what came of a cell.

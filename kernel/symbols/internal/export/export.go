@@ -22,7 +22,7 @@ func ProjectFiles(dir string) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := Table("projectTable", pkgs, nil)
+	table, err := Table("symbols", "projectTable", pkgs, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func StdFiles(dir string) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := Table("stdTable", pkgs, func(p *types.Package, name string) bool {
+	table, err := Table("symbols", "stdTable", pkgs, func(p *types.Package, name string) bool {
 		_, ok := stdlib.Symbols[p.Path()+"/"+p.Name()][name]
 		return ok
 	})

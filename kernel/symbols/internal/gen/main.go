@@ -16,7 +16,16 @@ func main() {
 	log.SetFlags(0)
 	std := flag.Bool("std", false, "write the standard library's files even if this Go release wrote them")
 	dir := flag.String("dir", ".", "folder of package symbols")
+	one := flag.String("table", "", "write the table of this package alone, to -out, for package -package")
+	out := flag.String("out", "", "")
+	pkg := flag.String("package", "interp", "")
 	flag.Parse()
+	if *one != "" {
+		if err := writeTable(*one, *out, *pkg); err != nil {
+			log.Fatal("symbols: ", err)
+		}
+		return
+	}
 	if err := run(*dir, *std); err != nil {
 		log.Fatal("symbols: ", err)
 	}
@@ -37,4 +46,16 @@ func run(dir string, std bool) error {
 		return err
 	}
 	return export.Write(dir, files)
+}
+
+func writeTable(path, out, pkg string) error {
+	pkgs, err := export.Load(".", []string{path})
+	if err != nil {
+		return err
+	}
+	data, err := export.Table(pkg, "tensorTable", pkgs, nil)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(out, data, 0o644)
 }

@@ -1,0 +1,126 @@
+package cell
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// Channel operations select on the channel that closes when the cell is stopped. krt.Check returns if the stop was meant
+// for another cell; then the operation starts over.
+const stopCase = "case <-k_done: krt.Check(); goto k_again"
+
+// receiver names the helper that receives from a channel of a type.
+func (l *lowerer) receiver(t types.Type, two bool) string {
+	c := l.under(t).(*types.Chan)
+	name, results, ret := "k_recv_", l.typeStr(c.Elem()), "v"
+	if two {
+		name, results, ret = "k_recvok_", "("+results+", bool)", "v, ok"
+	}
+	name += l.mangle(types.NewChan(c.Dir(), c.Elem()))
+	l.helper(name, func() string {
+		return fmt.Sprintf("func %s(c %s) %s {\nk_again:\nselect { case v, ok := <-c: _ = ok; return %s; %s }\npanic(0) }",
+			name, l.typeStr(c), results, ret, stopCase)
+	})
+	return name
+}
+
+// receive writes <-c for one result or two.
+func (l *lowerer) receive(x *ast.UnaryExpr, two bool) string {
+	return l.receiver(l.typeOf(x.X), two) + "(" + l.operand(x.X) + ")"
+}
+
+// send writes c <- v.
+func (l *lowerer) send(s *ast.SendStmt) string {
+	c := l.under(l.info.TypeOf(s.Chan)).(*types.Chan)
+	name := "k_send_" + l.mangle(types.NewChan(c.Dir(), c.Elem()))
+	l.helper(name, func() string {
+		return fmt.Sprintf("func %s(c %s, v %s) {\nk_again:\nselect { case c <- v: return; %s } }", name, l.typeStr(c), l.typeStr(c.Elem()), stopCase)
+	})
+	return name + "(" + l.operand(s.Chan) + ", " + l.value(s.Value, c.Elem()) + ")"
+}
+
+func (l *lowerer) selectStmt(b *strings.Builder, s *ast.SelectStmt, label string) {
+	hasDefault := false
+	for _, c := range s.Body.List {
+		hasDefault = hasDefault || c.(*ast.CommClause).Comm == nil
+	}
+	b.WriteString("{\n")
+	// Operands are evaluated once, before a retry can happen.
+	heads := map[*ast.CommClause]selectCase{}
+	for _, c := range s.Body.List {
+		cc := c.(*ast.CommClause)
+		if cc.Comm != nil {
+			heads[cc] = l.selectCase(b, cc.Comm)
+		}
+	}
+	again := ""
+	if !hasDefault {
+		again = l.tmp("again")
+		b.WriteString(again + ":\n{}\n")
+	}
+	b.WriteString(labelled(label) + "select {")
+	l.push(&loop{kind: switchLoop, label: label})
+	for _, c := range s.Body.List {
+		cc := c.(*ast.CommClause)
+		if cc.Comm == nil {
+			b.WriteString("\ndefault:\n")
+		} else {
+			b.WriteString("\ncase " + heads[cc].comm + ":\n" + heads[cc].bind)
+		}
+		l.block(b, cc.Body)
+	}
+	l.pop()
+	if again != "" {
+		b.WriteString("\ncase <-k_done:\nkrt.Check()\ngoto " + again)
+	}
+	b.WriteString("\n}\n}")
+}
+
+type selectCase struct{ comm, bind string }
+
+func (l *lowerer) selectCase(b *strings.Builder, comm ast.Stmt) selectCase {
+	hold := func(x ast.Expr) string {
+		n := l.tmp("ch")
+		fmt.Fprintf(b, "var %s %s = %s\n", n, l.typeStr(l.under(l.info.TypeOf(x))), l.operand(x))
+		return n
+	}
+	switch s := comm.(type) {
+	case *ast.SendStmt:
+		c := l.under(l.info.TypeOf(s.Chan)).(*types.Chan)
+		ch := hold(s.Chan)
+		v := l.tmp("v")
+		fmt.Fprintf(b, "var %s %s = %s\n", v, l.typeStr(c.Elem()), l.value(s.Value, c.Elem()))
+		return selectCase{comm: ch + " <- " + v}
+	case *ast.ExprStmt:
+		ch := hold(ast.Unparen(s.X).(*ast.UnaryExpr).X)
+		return selectCase{comm: "<-" + ch}
+	case *ast.AssignStmt:
+		x := ast.Unparen(s.Rhs[0]).(*ast.UnaryExpr).X
+		c := l.under(l.info.TypeOf(x)).(*types.Chan)
+		ch := hold(x)
+		var names []string
+		var bind strings.Builder
+		for i, lhs := range s.Lhs {
+			n := l.tmp("r")
+			names = append(names, n)
+			if isBlank(lhs) {
+				continue
+			}
+			var t types.Type = types.Typ[types.Bool]
+			if i == 0 {
+				t = c.Elem()
+			}
+			if id, ok := lhs.(*ast.Ident); ok && s.Tok == token.DEFINE && l.info.Defs[id] != nil {
+				l.declareLocal(&bind, l.info.Defs[id], id.Name, n)
+			} else {
+				fmt.Fprintf(&bind, "%s = %s\n", l.target(lhs), l.convert(n, t, l.typeOf(lhs)))
+			}
+		}
+		return selectCase{comm: strings.Join(names, ", ") + " := <-" + ch, bind: bind.String()}
+	}
+	l.fail(comm, "this case is not supported in cells")
+	return selectCase{}
+}

@@ -1,0 +1,458 @@
+package cell
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// expr writes an expression as a value of its own type.
+func (l *lowerer) expr(x ast.Expr) string {
+	if tv, ok := l.info.Types[x]; ok {
+		if tv.IsType() {
+			return l.typeStr(tv.Type)
+		}
+		if tv.Value != nil {
+			return l.constant(tv.Value, tv.Type)
+		}
+	}
+	switch x := x.(type) {
+	case *ast.Ident:
+		return l.ident(x)
+	case *ast.ParenExpr:
+		return "(" + l.expr(x.X) + ")"
+	case *ast.FuncLit:
+		return l.funcLit(x)
+	case *ast.CompositeLit:
+		return l.composite(x)
+	case *ast.SelectorExpr:
+		return l.selector(x)
+	case *ast.IndexExpr:
+		if id := instanceIdent(x.X); id != nil {
+			if _, ok := l.info.Instances[id]; ok {
+				return l.expr(x.X)
+			}
+		}
+		return l.index(x)
+	case *ast.IndexListExpr:
+		return l.expr(x.X)
+	case *ast.SliceExpr:
+		return l.slice(x)
+	case *ast.TypeAssertExpr:
+		return l.assert(x)
+	case *ast.CallExpr:
+		return l.call(x)
+	case *ast.StarExpr:
+		return "(*" + l.expr(x.X) + ")"
+	case *ast.UnaryExpr:
+		return l.unary(x)
+	case *ast.BinaryExpr:
+		return l.binary(x)
+	}
+	l.fail(x, "this expression (%T) is not supported in cells", x)
+	return ""
+}
+
+func (l *lowerer) exprs(list []ast.Expr) string {
+	var parts []string
+	for _, x := range list {
+		parts = append(parts, l.expr(x))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// opened writes an expression whose value is about to be used by its structure.
+func (l *lowerer) operand(x ast.Expr) string {
+	s := l.expr(x)
+	if t := l.info.TypeOf(x); t != nil {
+		return l.open(s, t)
+	}
+	return s
+}
+
+func defaultOf(tv types.TypeAndValue) types.Type {
+	if t := types.Unalias(tv.Type); !types.IsInterface(t) {
+		return types.Default(t)
+	}
+	switch tv.Value.Kind() {
+	case constant.Bool:
+		return types.Typ[types.Bool]
+	case constant.String:
+		return types.Typ[types.String]
+	case constant.Int:
+		return types.Typ[types.Int]
+	case constant.Float:
+		return types.Typ[types.Float64]
+	}
+	return types.Typ[types.Complex128]
+}
+
+// constant writes a constant of a type as a literal.
+func (l *lowerer) constant(v constant.Value, t types.Type) string {
+	t = l.sub(t)
+	b, ok := t.Underlying().(*types.Basic)
+	if !ok {
+		return l.box(l.constant(v, defaultOf(types.TypeAndValue{Type: t, Value: v})), defaultOf(types.TypeAndValue{Type: t, Value: v}))
+	}
+	var s string
+	switch info := b.Info(); {
+	case info&types.IsBoolean != 0:
+		return v.String()
+	case info&types.IsString != 0:
+		if v.Kind() == constant.Int {
+			r, _ := constant.Int64Val(v)
+			return strconv.Quote(string(rune(r)))
+		}
+		return strconv.Quote(constant.StringVal(v))
+	case info&types.IsInteger != 0:
+		s = constant.ToInt(v).ExactString()
+	case info&types.IsFloat != 0:
+		f, _ := constant.Float64Val(constant.ToFloat(v))
+		s = floatLit(f)
+	case info&types.IsComplex != 0:
+		v = constant.ToComplex(v)
+		re, _ := constant.Float64Val(constant.Real(v))
+		im, _ := constant.Float64Val(constant.Imag(v))
+		s = "complex(" + floatLit(re) + ", " + floatLit(im) + ")"
+	}
+	if _, named := types.Unalias(t).(*types.Named); !named {
+		switch b.Kind() {
+		case types.Int, types.UntypedInt, types.Float64, types.UntypedFloat, types.Complex128, types.UntypedComplex:
+			return s
+		}
+	}
+	return l.typeStr(t) + "(" + s + ")"
+}
+
+func floatLit(f float64) string {
+	if math.IsInf(f, 0) {
+		return "1e400"
+	}
+	s := strconv.FormatFloat(f, 'g', -1, 64)
+	if !strings.ContainsAny(s, ".eE") {
+		s += ".0"
+	}
+	return s
+}
+
+// instanceIdent is the identifier that carries the instance of a generic function.
+func instanceIdent(x ast.Expr) *ast.Ident {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.Ident:
+		return x
+	case *ast.SelectorExpr:
+		return x.Sel
+	case *ast.IndexExpr:
+		return instanceIdent(x.X)
+	case *ast.IndexListExpr:
+		return instanceIdent(x.X)
+	}
+	return nil
+}
+
+func (l *lowerer) ident(id *ast.Ident) string {
+	o := l.info.Uses[id]
+	if o == nil {
+		o = l.info.Defs[id]
+	}
+	if o == nil {
+		return id.Name
+	}
+	return l.object(id, o)
+}
+
+// local is the lowered name of a variable of a function.
+func (l *lowerer) local(o types.Object) string {
+	if name, ok := l.rename[o]; ok {
+		return name
+	}
+	return o.Name()
+}
+
+// define gives a variable of a function its lowered name: its own, unless that means something in lowered code.
+func (l *lowerer) define(o types.Object, name string) string {
+	if !reserved(name) {
+		return name
+	}
+	name = "u_" + name
+	if o != nil {
+		l.rename[o] = name
+	}
+	return name
+}
+
+func reserved(name string) bool {
+	for _, p := range []string{"k_", "g_", "p_", "u_"} {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return name == "krt" || name == "main" || name == "init" || types.Universe.Lookup(name) != nil
+}
+
+// importPrefix goes before the import paths of lowered code: the interpreter treats some paths specially.
+const importPrefix = "lib/"
+
+// alias is the name by which lowered code imports a package.
+func (l *lowerer) alias(path, name string) string {
+	a, ok := l.im.alias[path]
+	if !ok {
+		a = fmt.Sprintf("k_p%d_%s", len(l.im.alias), name)
+		l.im.alias[path] = a
+		l.imports = append(l.imports, fmt.Sprintf("%s %q", a, importPrefix+path))
+	}
+	return a
+}
+
+// object writes a use of a named thing.
+func (l *lowerer) object(id *ast.Ident, o types.Object) string {
+	switch o := o.(type) {
+	case *types.Nil, *types.Builtin:
+		return id.Name
+	case *types.Func:
+		if inst, ok := l.info.Instances[id]; ok {
+			var targs []types.Type
+			for a := range inst.TypeArgs.Types() {
+				targs = append(targs, l.sub(a))
+			}
+			if to := replacedGeneric[o.FullName()]; to != "" {
+				return l.replaceGeneric(to, o, targs)
+			}
+			if l.s.own[o.Pkg()] {
+				l.deps[o.Origin()] = true
+			}
+			return l.instance(id, o, targs)
+		}
+	}
+	if o.Pkg() == nil {
+		return id.Name
+	}
+	if l.s.isOwn(o) {
+		l.deps[o] = true
+		if name := l.im.names[o]; name != "" {
+			return name
+		}
+		l.fail(id, "%s has no value", o.Name())
+	}
+	if o.Parent() != o.Pkg().Scope() {
+		name := l.local(o)
+		if l.caps.boxed(o) {
+			return "(*" + name + ")"
+		}
+		return name
+	}
+	if f, ok := o.(*types.Func); ok {
+		if to := replaced[f.FullName()]; to != "" {
+			return "krt." + to
+		}
+	}
+	if o.Exported() && l.s.lib.Has(o.Pkg().Path(), o.Name()) {
+		a := l.alias(o.Pkg().Path(), o.Pkg().Name())
+		if _, ok := o.(*types.Var); ok {
+			if to := replaced[o.Pkg().Path()+"."+o.Name()]; to != "" {
+				return "krt." + to + "()"
+			}
+			return "(*" + a + "." + o.Name() + "__ptr)"
+		}
+		return a + "." + o.Name()
+	}
+	if f, ok := o.(*types.Func); ok {
+		return l.instance(id, f, nil)
+	}
+	if v, ok := o.(*types.Var); ok && l.s.fromSource(o.Pkg()) {
+		l.fail(id, "variable %s of package %s is not available in cells", v.Name(), o.Pkg().Path())
+	}
+	l.fail(id, "%s.%s is not available in cells", o.Pkg().Path(), o.Name())
+	return ""
+}
+
+func (l *lowerer) composite(x *ast.CompositeLit) string {
+	t := l.typeOf(x)
+	pre := ""
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		pre, t = "&", p.Elem()
+	}
+	name := l.typeStr(t)
+	if u := l.opened(t); u != "" {
+		name = u
+	}
+	var parts []string
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for i, el := range x.Elts {
+			j := i
+			if kv, ok := el.(*ast.KeyValueExpr); ok {
+				el = kv.Value
+				for k := range u.NumFields() {
+					if u.Field(k).Name() == kv.Key.(*ast.Ident).Name {
+						j = k
+					}
+				}
+			}
+			parts = append(parts, fieldName(u, j)+": "+l.value(el, u.Field(j).Type()))
+		}
+	case *types.Map:
+		for _, el := range x.Elts {
+			kv := el.(*ast.KeyValueExpr)
+			parts = append(parts, l.value(kv.Key, u.Key())+": "+l.value(kv.Value, u.Elem()))
+		}
+	default:
+		elem := u.(interface{ Elem() types.Type }).Elem()
+		for _, el := range x.Elts {
+			if kv, ok := el.(*ast.KeyValueExpr); ok {
+				parts = append(parts, l.expr(kv.Key)+": "+l.value(kv.Value, elem))
+			} else {
+				parts = append(parts, l.value(el, elem))
+			}
+		}
+	}
+	return pre + name + "{" + strings.Join(parts, ", ") + "}"
+}
+
+// index writes x[i]. Where the index may be out of range the check is ours: yaegi's own message lacks the numbers.
+func (l *lowerer) index(x *ast.IndexExpr) string {
+	xt := l.under(l.info.TypeOf(x.X))
+	s := l.operand(x.X)
+	if m, ok := xt.(*types.Map); ok {
+		return s + "[" + l.value(x.Index, m.Key()) + "]"
+	}
+	if p, ok := xt.(*types.Pointer); ok {
+		s, xt = "(*"+s+")", p.Elem().Underlying()
+	}
+	i := l.expr(x.Index)
+	if l.inRange(x, xt) || !l.pure(x.X) {
+		return s + "[" + i + "]"
+	}
+	n := "len(" + s + ")"
+	if a, ok := xt.(*types.Array); ok {
+		n = fmt.Sprint(a.Len())
+	}
+	if b, ok := l.under(l.info.TypeOf(x.Index)).(*types.Basic); ok && b.Kind() != types.Int && b.Kind() != types.UntypedInt {
+		i = "int(" + i + ")"
+	}
+	if l.hoist != nil && l.pure(x.Index) {
+		*l.hoist = append(*l.hoist, fmt.Sprintf("if %s < 0 || %s >= %s { krt.BadIndex(%s, %s) }", i, i, n, i, n))
+		return s + "[" + i + "]"
+	}
+	return s + "[krt.Index(" + i + ", " + n + ")]"
+}
+
+func (l *lowerer) slice(x *ast.SliceExpr) string {
+	xt := l.under(l.info.TypeOf(x.X))
+	s := l.operand(x.X)
+	if p, ok := xt.(*types.Pointer); ok {
+		s, xt = "(*"+s+")", p.Elem().Underlying()
+	}
+	part := func(y ast.Expr) string {
+		if y == nil {
+			return ""
+		}
+		return l.expr(y)
+	}
+	lo, hi := part(x.Low), part(x.High)
+	limit := "cap(" + s + ")"
+	if b, ok := xt.(*types.Basic); ok && b.Info()&types.IsString != 0 {
+		limit = "-1 - len(" + s + ")" // negative: a string, whose message speaks of length
+	}
+	simple := l.pure(x.X) && (x.Low == nil || l.pure(x.Low)) && (x.High == nil || l.pure(x.High))
+	switch {
+	case x.Slice3:
+		return s + "[" + lo + ":" + hi + ":" + part(x.Max) + "]"
+	case !simple || lo == "" && hi == "":
+	case hi != "":
+		from := lo
+		if from == "" {
+			from = "0"
+		}
+		hi = "krt.High(" + from + ", " + hi + ", " + limit + ")"
+	default:
+		lo = "krt.Low(" + lo + ", len(" + s + "))"
+	}
+	return s + "[" + lo + ":" + hi + "]"
+}
+
+// pure says whether an expression has no effect and costs little, so that it may be written twice.
+func (l *lowerer) pure(x ast.Expr) bool {
+	if tv := l.info.Types[x]; tv.Value != nil {
+		return true
+	}
+	switch x := ast.Unparen(x).(type) {
+	case *ast.Ident:
+		return l.opened(l.info.TypeOf(x)) == ""
+	case *ast.SelectorExpr:
+		if sel := l.info.Selections[x]; sel != nil {
+			return sel.Kind() == types.FieldVal && l.pure(x.X)
+		}
+		return true
+	case *ast.IndexExpr:
+		_, isMap := l.under(l.info.TypeOf(x.X)).(*types.Map)
+		return !isMap && l.pure(x.X) && l.pure(x.Index)
+	case *ast.BinaryExpr:
+		return x.Op != token.LAND && x.Op != token.LOR && l.pure(x.X) && l.pure(x.Y)
+	case *ast.UnaryExpr:
+		return x.Op != token.ARROW && x.Op != token.AND && l.pure(x.X)
+	case *ast.StarExpr:
+		return l.pure(x.X)
+	case *ast.CallExpr:
+		if id, ok := ast.Unparen(x.Fun).(*ast.Ident); ok && len(x.Args) == 1 {
+			tv := l.info.Types[x.Fun]
+			return (tv.IsBuiltin() && id.Name == "len" || tv.IsType()) && l.pure(x.Args[0])
+		}
+	}
+	return false
+}
+
+func (l *lowerer) unary(x *ast.UnaryExpr) string {
+	switch x.Op {
+	case token.AND:
+		if id, ok := ast.Unparen(x.X).(*ast.Ident); ok {
+			if o := l.info.Uses[id]; o != nil && l.caps.boxed(o) {
+				return l.local(o)
+			}
+		}
+		return "&" + l.expr(x.X)
+	case token.ARROW:
+		return l.receive(x, false)
+	}
+	return x.Op.String() + l.expr(x.X)
+}
+
+func (l *lowerer) binary(x *ast.BinaryExpr) string {
+	switch x.Op {
+	case token.EQL, token.NEQ:
+		return l.compare(x.X, x.Y, x.Op)
+	case token.LAND, token.LOR:
+		a := l.expr(x.X)
+		save := l.hoist
+		l.hoist = nil // the right side may not run
+		b := l.expr(x.Y)
+		l.hoist = save
+		return "(" + a + " " + x.Op.String() + " " + b + ")"
+	}
+	return "(" + l.expr(x.X) + " " + x.Op.String() + " " + l.expr(x.Y) + ")"
+}
+
+// compare writes x == y or x != y.
+func (l *lowerer) compare(x, y ast.Expr, op token.Token) string {
+	if l.info.Types[x].IsNil() {
+		x, y = y, x
+	}
+	if l.info.Types[y].IsNil() {
+		return "(" + l.operand(x) + " " + op.String() + " nil)"
+	}
+	xt, yt := l.typeOf(x), l.typeOf(y)
+	if !types.IsInterface(xt) && !types.IsInterface(yt) {
+		return "(" + l.expr(x) + " " + op.String() + " " + l.expr(y) + ")"
+	}
+	empty := types.NewInterfaceType(nil, nil)
+	not := ""
+	if op == token.NEQ {
+		not = "!"
+	}
+	return not + "krt.Equal(" + l.value(x, empty) + ", " + l.value(y, empty) + ")"
+}

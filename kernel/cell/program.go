@@ -1,0 +1,67 @@
+package cell
+
+import "go/types"
+
+// Site is a place in a cell that the lowered program can name by number.
+type Site struct {
+	Cell, Line, Col int
+	Func            string // the function as its author knows it; "" for the cell's own statements
+}
+
+// Program is a lowered cell.
+type Program struct {
+	Imports  []string // import specs that the interpreter must have seen before the code
+	Code     string   // declarations
+	Entry    string   // the function that runs the cell
+	Warnings []string
+
+	commit  func() Uses
+	abandon func()
+}
+
+// Commit makes what the cell declares part of the session. It is called once the interpreter has accepted the code.
+// It returns what the cell's names mean now.
+func (p *Program) Commit() Uses { return p.commit() }
+
+// Site returns the place that a number stands for.
+func (s *Session) Site(id int) (Site, bool) {
+	if id <= 0 || id >= len(s.image.sites) {
+		return Site{}, false
+	}
+	return s.image.sites[id], true
+}
+
+// Type returns the type that a number stands for in calls of the run-time support.
+func (s *Session) Type(id int) types.Type { return s.image.types[id] }
+
+// Source returns the text of a cell, for tracebacks.
+func (s *Session) Source(n int) string { return s.image.sources[n] }
+
+// Variable is a variable of the session.
+type Variable struct {
+	Name    string
+	Lowered string // its name in the interpreter
+	Type    types.Type
+	Cell    int
+}
+
+// Vars returns the variables that names mean now, in no order.
+func (s *Session) Vars() []Variable {
+	var list []Variable
+	for name, o := range s.scope {
+		if v, ok := o.(*types.Var); ok && s.image.names[v] != "" {
+			list = append(list, Variable{name, s.image.names[v], v.Type(), s.born[v]})
+		}
+	}
+	return list
+}
+
+// TypeName spells a type as cells do.
+func TypeName(t types.Type) string {
+	return types.TypeString(t, func(p *types.Package) string {
+		if p.Path() == "main" {
+			return ""
+		}
+		return p.Name()
+	})
+}

@@ -1,0 +1,119 @@
+package interp
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"gradbook/viz/display"
+)
+
+// ending is how the cell's own goroutine ended.
+type ending struct {
+	bundle *display.Bundle
+	err    *Error // a panic
+	normal bool   // neither panic nor Goexit
+	trace  *trace // what it was unwound through
+}
+
+// execute runs a compiled cell on a goroutine of its own and waits for it, or for the interrupt.
+func (s *support) execute(ctx context.Context, n int, entry reflect.Value) Outcome {
+	r := s.begin(n)
+	r.live.Add(1)
+	ended := make(chan ending, 1)
+	go s.cellGoroutine(r, entry, ended)
+
+	var e ending
+	interrupted := false
+	select {
+	case e = <-ended:
+	case <-r.done: // its own code stopped it: os.Exit, a goroutine's panic
+		e = await(ended)
+	case <-ctx.Done():
+		interrupted = true
+		s.stop(r)
+		e = await(ended)
+	}
+	out := Outcome{Bundle: e.bundle}
+	if r.stopped.Load() && !r.wait(stopGrace) {
+		out.Warnings = append(out.Warnings, "compiled code that cannot be interrupted is still running; its goroutine ends when it returns")
+	}
+	s.flush(r)
+	out.Err = s.verdict(r, e, interrupted)
+	if out.Err != nil {
+		out.Bundle = nil
+	}
+	s.settle()
+	return out
+}
+
+// await waits for the cell's goroutine after a stop, but not long: it may be in compiled code that never returns.
+func await(ended <-chan ending) ending {
+	select {
+	case e := <-ended:
+		return e
+	case <-time.After(stopGrace):
+		return ending{trace: &trace{}}
+	}
+}
+
+func (s *support) cellGoroutine(r *run, entry reflect.Value, ended chan<- ending) {
+	var e ending
+	defer func() {
+		r.mu.Lock()
+		r.over = true
+		r.results = nil
+		r.mu.Unlock()
+		r.live.Add(-1)
+		ended <- e
+	}()
+	defer func() { e.trace = s.takeTrace() }()
+	defer func() {
+		if p := recover(); p != nil {
+			e.err = s.panicError(p)
+		}
+	}()
+	s.owners.adopt(r)
+	entry.Call(nil)
+	e.bundle = s.bundle(r.results) // calls methods of the cell's types, so it belongs to the run
+	e.normal = true
+}
+
+// verdict says why a run did not end well, nil if it did.
+func (s *support) verdict(r *run, e ending, interrupted bool) *Error {
+	r.mu.Lock()
+	reason := r.reason
+	r.mu.Unlock()
+	switch {
+	case reason != nil:
+		if len(reason.Traceback) == 0 {
+			reason.Traceback = append([]string{reason.Message}, s.lines(e.trace)...)
+		}
+		return reason
+	case interrupted && !e.normal && e.err == nil:
+		return &Error{Name: "Interrupted", Message: "interrupted", Traceback: append([]string{"interrupted"}, s.lines(e.trace)...)}
+	}
+	return e.err
+}
+
+// settle lowers the stop flag once nothing that was stopped is left.
+func (s *support) settle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.liveRuns()
+	s.refreshStop()
+}
+
+// close stops all goroutines of a session.
+func (s *support) close() {
+	s.mu.Lock()
+	var all []*run
+	for r := range s.runs {
+		all = append(all, r)
+	}
+	s.mu.Unlock()
+	for _, r := range all {
+		s.stop(r)
+	}
+	logs.remove(s)
+}

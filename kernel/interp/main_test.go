@@ -1,0 +1,5 @@
+package interp
+
+import "go/token"
+
+var tensorFset = token.NewFileSet()
