@@ -111,7 +111,7 @@ func (c *checker) tolerated(err types.Error) (ok bool, warning string) {
 	switch msg := err.Msg; {
 	case strings.HasPrefix(msg, "declared and not used"):
 		return true, ""
-	case strings.HasSuffix(msg, "imported and not used") || strings.Contains(msg, "imported and not used"):
+	case strings.Contains(msg, " imported ") && strings.HasSuffix(msg, "and not used"):
 		return true, ""
 	case strings.HasPrefix(msg, "label ") && strings.HasSuffix(msg, "declared and not used"):
 		return true, ""

@@ -10,6 +10,7 @@ import (
 // callee is what a call calls.
 type callee struct {
 	recv, recvType string // the receiver and its lowered type, for methods
+	direct         string // the receiver of a compiled method as a call at once may write it
 	text           string // the function; for a compiled method ".Name"
 	sig            *types.Signature
 	pkg            *types.Package // of compiled code, nil for cells' own
@@ -84,7 +85,11 @@ func (l *lowerer) method(c *callee, x *ast.SelectorExpr, sel *types.Selection) {
 	}
 	named, ok := types.Unalias(deref(typ)).(*types.Named)
 	if !ok || !l.s.fromSource(named.Obj().Pkg()) && l.twin(named) == nil {
-		c.recv, c.recvType, c.text, c.pkg = base, l.typeStr(typ), "."+m.Name(), m.Pkg()
+		c.recv, c.recvType, c.text, c.pkg, c.direct = base, l.typeStr(typ), "."+m.Name(), m.Pkg(), base
+		_, isPtr := typ.Underlying().(*types.Pointer)
+		if _, wantPtr := types.Unalias(m.Signature().Recv().Type()).(*types.Pointer); wantPtr && !isPtr {
+			c.recv, c.recvType = l.address(base, typ), "*"+c.recvType
+		}
 		return
 	}
 	c.text = l.methodName(named, m)
@@ -247,6 +252,9 @@ func (l *lowerer) call(x *ast.CallExpr) string {
 		}
 	}
 	args := l.args(c, x)
+	if c.direct != "" {
+		return c.on(c.direct, args)
+	}
 	if c.recvType != "" {
 		return c.on(c.recv, args)
 	}

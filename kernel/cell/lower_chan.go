@@ -10,7 +10,7 @@ import (
 
 // Channel operations select on the channel that closes when the cell is stopped. krt.Check returns if the stop was meant
 // for another cell; then the operation starts over.
-const stopCase = "case <-k_done: krt.Check(); goto k_again"
+const stopCase = "case <-k_done: krt.Check()"
 
 // receiver names the helper that receives from a channel of a type.
 func (l *lowerer) receiver(t types.Type, two bool) string {
@@ -21,7 +21,7 @@ func (l *lowerer) receiver(t types.Type, two bool) string {
 	}
 	name += l.mangle(types.NewChan(c.Dir(), c.Elem()))
 	l.helper(name, func() string {
-		return fmt.Sprintf("func %s(c %s) %s {\nk_again:\nselect { case v, ok := <-c: _ = ok; return %s; %s }\npanic(0) }",
+		return fmt.Sprintf("func %s(c %s) %s { for { select { case v, ok := <-c: _ = ok; return %s; %s } } }",
 			name, l.typeStr(c), results, ret, stopCase)
 	})
 	return name
@@ -37,49 +37,44 @@ func (l *lowerer) send(s *ast.SendStmt) string {
 	c := l.under(l.info.TypeOf(s.Chan)).(*types.Chan)
 	name := "k_send_" + l.mangle(types.NewChan(c.Dir(), c.Elem()))
 	l.helper(name, func() string {
-		return fmt.Sprintf("func %s(c %s, v %s) {\nk_again:\nselect { case c <- v: return; %s } }", name, l.typeStr(c), l.typeStr(c.Elem()), stopCase)
+		return fmt.Sprintf("func %s(c %s, v %s) { for { select { case c <- v: return; %s } } }", name, l.typeStr(c), l.typeStr(c.Elem()), stopCase)
 	})
 	return name + "(" + l.operand(s.Chan) + ", " + l.value(s.Value, c.Elem()) + ")"
 }
 
+// selectStmt writes a select as one that only says which case came, and a switch with the bodies: yaegi's goto back into a
+// select does not work, and a loop around the bodies would catch their continue.
 func (l *lowerer) selectStmt(b *strings.Builder, s *ast.SelectStmt, label string) {
+	chosen := l.tmp("case")
+	fmt.Fprintf(b, "{ %s := -1\n", chosen)
+	var cases, bodies strings.Builder
 	hasDefault := false
-	for _, c := range s.Body.List {
-		hasDefault = hasDefault || c.(*ast.CommClause).Comm == nil
-	}
-	b.WriteString("{\n")
-	// Operands are evaluated once, before a retry can happen.
-	heads := map[*ast.CommClause]selectCase{}
-	for _, c := range s.Body.List {
-		cc := c.(*ast.CommClause)
-		if cc.Comm != nil {
-			heads[cc] = l.selectCase(b, cc.Comm)
-		}
-	}
-	again := ""
-	if !hasDefault {
-		again = l.tmp("again")
-		b.WriteString(again + ":\n{}\n")
-	}
-	b.WriteString(labelled(label) + "select {")
 	l.push(&loop{kind: switchLoop, label: label})
-	for _, c := range s.Body.List {
+	for i, c := range s.Body.List {
 		cc := c.(*ast.CommClause)
+		bind := ""
 		if cc.Comm == nil {
-			b.WriteString("\ndefault:\n")
+			hasDefault = true
+			fmt.Fprintf(&cases, "\ndefault: %s = %d", chosen, i)
 		} else {
-			b.WriteString("\ncase " + heads[cc].comm + ":\n" + heads[cc].bind)
+			sc := l.selectCase(b, cc.Comm)
+			fmt.Fprintf(&cases, "\ncase %s: %s = %d%s", sc.comm, chosen, i, sc.keep)
+			bind = sc.bind
 		}
-		l.block(b, cc.Body)
+		fmt.Fprintf(&bodies, "\ncase %s == %d:\n%s", chosen, i, bind)
+		l.block(&bodies, cc.Body)
 	}
 	l.pop()
-	if again != "" {
-		b.WriteString("\ncase <-k_done:\nkrt.Check()\ngoto " + again)
+	if hasDefault {
+		fmt.Fprintf(b, "select {%s\n}\n", cases.String())
+	} else {
+		fmt.Fprintf(b, "for %s < 0 { select {%s\n%s } }\n", chosen, cases.String(), stopCase)
 	}
-	b.WriteString("\n}\n}")
+	b.WriteString(labelled(label) + "switch {" + bodies.String() + "\n} }")
 }
 
-type selectCase struct{ comm, bind string }
+// selectCase is a communication, what keeps the values it received, and what gives them to the source's variables.
+type selectCase struct{ comm, keep, bind string }
 
 func (l *lowerer) selectCase(b *strings.Builder, comm ast.Stmt) selectCase {
 	hold := func(x ast.Expr) string {
@@ -102,7 +97,7 @@ func (l *lowerer) selectCase(b *strings.Builder, comm ast.Stmt) selectCase {
 		c := l.under(l.info.TypeOf(x)).(*types.Chan)
 		ch := hold(x)
 		var names []string
-		var bind strings.Builder
+		var keep, bind strings.Builder
 		for i, lhs := range s.Lhs {
 			n := l.tmp("r")
 			names = append(names, n)
@@ -113,13 +108,16 @@ func (l *lowerer) selectCase(b *strings.Builder, comm ast.Stmt) selectCase {
 			if i == 0 {
 				t = c.Elem()
 			}
+			held := l.tmp("v")
+			fmt.Fprintf(b, "var %s %s\n", held, l.typeStr(l.sub(t)))
+			fmt.Fprintf(&keep, "; %s = %s", held, n)
 			if id, ok := lhs.(*ast.Ident); ok && s.Tok == token.DEFINE && l.info.Defs[id] != nil {
-				l.declareLocal(&bind, l.info.Defs[id], id.Name, n)
+				l.declareLocal(&bind, l.info.Defs[id], id.Name, held)
 			} else {
-				fmt.Fprintf(&bind, "%s = %s\n", l.target(lhs), l.convert(n, t, l.typeOf(lhs)))
+				fmt.Fprintf(&bind, "%s = %s\n", l.target(lhs), l.convert(held, t, l.typeOf(lhs)))
 			}
 		}
-		return selectCase{comm: strings.Join(names, ", ") + " := <-" + ch, bind: bind.String()}
+		return selectCase{comm: strings.Join(names, ", ") + " := <-" + ch, keep: keep.String(), bind: bind.String()}
 	}
 	l.fail(comm, "this case is not supported in cells")
 	return selectCase{}

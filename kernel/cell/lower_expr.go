@@ -220,9 +220,6 @@ func (l *lowerer) object(id *ast.Ident, o types.Object) string {
 			for a := range inst.TypeArgs.Types() {
 				targs = append(targs, l.sub(a))
 			}
-			if to := replacedGeneric[o.FullName()]; to != "" {
-				return l.replaceGeneric(to, o, targs)
-			}
 			if l.s.own[o.Pkg()] {
 				l.deps[o.Origin()] = true
 			}

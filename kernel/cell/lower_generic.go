@@ -78,6 +78,9 @@ func (l *lowerer) inSource(f *types.Func) *types.Func {
 
 // twin returns the instance of a library's generic type that is lowered from source, for one whose package is compiled.
 func (l *lowerer) twin(t *types.Named) types.Type {
+	if t.TypeArgs().Len() == 0 || l.instanceAlias(t) != "" {
+		return nil
+	}
 	g := l.s.source(t.Obj().Pkg().Path())
 	if g == nil || g.pkg == t.Obj().Pkg() {
 		return nil

@@ -168,12 +168,8 @@ func (l *lowerer) compiledStr(t *types.Named) string {
 	if t.TypeArgs().Len() == 0 && o.Exported() && l.s.lib.Has(o.Pkg().Path(), o.Name()) {
 		return l.alias(o.Pkg().Path(), o.Pkg().Name()) + "." + o.Name()
 	}
-	// An instance can be spelled by an alias that its package declares.
-	for _, name := range o.Pkg().Scope().Names() {
-		a, ok := o.Pkg().Scope().Lookup(name).(*types.TypeName)
-		if ok && a.IsAlias() && a.Exported() && types.Identical(types.Unalias(a.Type()), t) && l.s.lib.Has(o.Pkg().Path(), name) {
-			return l.alias(o.Pkg().Path(), o.Pkg().Name()) + "." + name
-		}
+	if name := l.instanceAlias(t); name != "" {
+		return l.alias(o.Pkg().Path(), o.Pkg().Name()) + "." + name
 	}
 	if twin := l.twin(t); twin != nil {
 		return l.typeStr(twin)
@@ -183,6 +179,21 @@ func (l *lowerer) compiledStr(t *types.Named) string {
 		return l.typeStr(u)
 	}
 	l.fail(nil, "type %s of package %s is not available in cells", TypeName(t), o.Pkg().Path())
+	return ""
+}
+
+// instanceAlias is an alias by which a compiled package declares an instance of its generic type, "" if it has none.
+func (l *lowerer) instanceAlias(t *types.Named) string {
+	p := t.Obj().Pkg()
+	if t.TypeArgs().Len() == 0 {
+		return ""
+	}
+	for _, name := range p.Scope().Names() {
+		a, ok := p.Scope().Lookup(name).(*types.TypeName)
+		if ok && a.IsAlias() && a.Exported() && types.Identical(types.Unalias(a.Type()), t) && l.s.lib.Has(p.Path(), name) {
+			return name
+		}
+	}
 	return ""
 }
 

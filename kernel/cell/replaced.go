@@ -1,7 +1,5 @@
 package cell
 
-import "go/types"
-
 // replaced maps functions, methods and variables of compiled packages to run-time support: what blocks must stop with its
 // cell, what prints must know the session's types and its cell, and what ends the process must end the cell.
 var replaced = map[string]string{
@@ -41,15 +39,6 @@ var replaced = map[string]string{
 	"os.Stdout":               "Stdout",
 	"os.Stderr":               "Stderr",
 	"os.Stdin":                "Stdin",
+	"maps.clone":              "MapClone",
 	"reflect.DeepEqual":       "DeepEqual",
-}
-
-// replacedGeneric maps generic functions of compiled packages to run-time support that works on any type.
-var replacedGeneric = map[string]string{
-	"maps.clone": "MapClone",
-}
-
-// replaceGeneric writes a use of a generic function whose body is compiled.
-func (l *lowerer) replaceGeneric(to string, f *types.Func, targs []types.Type) string {
-	return "krt." + to
 }

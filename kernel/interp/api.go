@@ -19,6 +19,7 @@ type Options struct {
 	Prelude []string
 
 	packages func(*library) // more packages, for tests
+	trace    func(code string)
 }
 
 // Outcome is what came of a cell.

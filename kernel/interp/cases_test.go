@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"gradbook/kernel/interp/testdata/tensor"
 )
 
 //go:generate go run ../symbols/internal/gen -table gradbook/kernel/interp/testdata/tensor -out tensor_table_test.go
@@ -105,6 +107,7 @@ func (o *output) options() Options {
 
 // addTensor makes the stand-in package importable, as "yaegiharness/tensor".
 func addTensor(l *library) {
+	tensor.DefaultLR, tensor.Hook = 0.01, nil // cases set them
 	const path, file = "yaegiharness/tensor", "testdata/tensor/tensor.go"
 	src, err := os.ReadFile(file)
 	if err != nil {
@@ -129,7 +132,11 @@ func addTensor(l *library) {
 // shareable lists no case: each runs in an interpreter of its own.
 func runCase(t *testing.T, c testCase) (bad []string) {
 	var o output
-	in, err := New(o.options())
+	opt := o.options()
+	if *dumpCode {
+		opt.trace = func(code string) { fmt.Println(code) }
+	}
+	in, err := New(opt)
 	if err != nil {
 		return []string{err.Error()}
 	}

@@ -208,15 +208,11 @@ func (w *printer) text(t types.Type, v reflect.Value, name string, formatted boo
 	if t == nil || lookup(t, name) == nil {
 		return false
 	}
-	if v.Kind() == reflect.Pointer && v.IsNil() {
-		w.out.WriteString("<nil>")
-		return true
-	}
 	m, ok := w.s.bind(t, v, name)
 	if !ok || m.Type().NumIn() != 0 || m.Type().NumOut() != 1 || m.Type().Out(0).Kind() != reflect.String {
 		return false
 	}
-	s := w.call(m, name)
+	s := w.call(m, name, v.Kind() == reflect.Pointer && v.IsNil())
 	if formatted {
 		s = fmt.Sprintf(w.format(), s)
 	}
@@ -225,10 +221,14 @@ func (w *printer) text(t types.Type, v reflect.Value, name string, formatted boo
 }
 
 // call calls a String or Error method; like fmt it prints a panic in it.
-func (w *printer) call(m reflect.Value, name string) (s string) {
+func (w *printer) call(m reflect.Value, name string, isNil bool) (s string) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.s.takeTrace()
+			if isNil {
+				s = "<nil>"
+				return
+			}
 			s = fmt.Sprintf("%%!%c(PANIC=%s method: %s)", w.verb, name, w.s.panicText(w.s.recovered(p)))
 		}
 	}()

@@ -132,6 +132,9 @@ func (in *Interp) compile(n int, src string) (*compiled, error) {
 			return nil, fmt.Errorf("the interpreter refused import %s: %w", imp, err)
 		}
 	}
+	if in.options.trace != nil {
+		in.options.trace(prog.Code)
+	}
 	if _, err := in.eval(prog.Code); err != nil {
 		in.session.Abandon(checked, prog)
 		return nil, fmt.Errorf("the interpreter refused the lowered cell: %w", err)

@@ -324,6 +324,11 @@ func (s *support) Equal(a, b any) bool {
 
 func mapClone(m any) any {
 	v := reflect.ValueOf(m)
+	if v.Kind() == reflect.Struct { // in a box
+		b := reflect.New(v.Type()).Elem()
+		b.Field(0).Set(reflect.ValueOf(mapClone(v.Field(0).Interface())))
+		return b.Interface()
+	}
 	if v.IsNil() {
 		return m
 	}

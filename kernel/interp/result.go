@@ -62,9 +62,6 @@ func (s *support) one(r result) display.Bundle {
 	} else if b, ok := compiledRich(x); ok {
 		return b
 	}
-	if t == nil && r.typ != nil && !types.IsInterface(r.typ) {
-		t = r.typ
-	}
 	b := display.Text(s.plain(t, v))
 	if h := s.table(t, v); h != "" {
 		b = b.With(display.MIMEHTML, h)

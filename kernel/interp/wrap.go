@@ -3,6 +3,7 @@ package interp
 import (
 	"go/types"
 	"reflect"
+	"regexp"
 	"sort"
 	"strings"
 	"sync"
@@ -245,21 +246,31 @@ func sameShape(sig *types.Signature, f reflect.Type) bool {
 		return false
 	}
 	for i := range f.NumIn() {
-		if goName(types.Default(sig.Params().At(i).Type())) != goTypeString(f.In(i)) {
+		if plainName(goName(sig.Params().At(i).Type())) != plainName(f.In(i).String()) {
 			return false
 		}
 	}
 	for i := range f.NumOut() {
-		if goName(sig.Results().At(i).Type()) != goTypeString(f.Out(i)) {
+		if plainName(goName(sig.Results().At(i).Type())) != plainName(f.Out(i).String()) {
 			return false
 		}
 	}
 	return true
 }
 
-func goTypeString(t reflect.Type) string {
-	s := strings.ReplaceAll(t.String(), "interface {}", "any")
-	return s
+var aliases = regexp.MustCompile(`\b(uint8|int32|interface \{\}|interface\{\})`)
+
+// plainName spells aliases one way.
+func plainName(s string) string {
+	return aliases.ReplaceAllStringFunc(s, func(a string) string {
+		switch a {
+		case "uint8":
+			return "byte"
+		case "int32":
+			return "rune"
+		}
+		return "any"
+	})
 }
 
 // forget drops what was chosen for types that a cell has given methods.
