@@ -84,9 +84,6 @@ func (k *Kernel) execute(ch wire.Channel, m *wire.Message, req executeRequest, f
 		"started": started.UTC().Format("2006-01-02T15:04:05.000000Z"),
 		"status":  reply.Status,
 	})
-	if out.Err != nil && out.Err.Name == "Exit" {
-		k.log.Printf("a cell ended the kernel: %s", out.Err.Message)
-	}
 }
 
 func (k *Kernel) setRunning(r *running) {
