@@ -100,13 +100,19 @@ func (e evaluator) Run(ctx context.Context, n int, src string) kernel.Outcome {
 	}
 	return result
 }
-func (e evaluator) IsComplete(src string) (status, indent string) { return "unknown", "" }
+func (e evaluator) IsComplete(src string) (status, indent string) { return e.in.IsComplete(src) }
 func (e evaluator) Complete(src string, cursor int) kernel.Completion {
 	return kernel.Completion{}
 }
 func (e evaluator) Inspect(src string, cursor, detail int) (display.Bundle, bool) {
 	return display.Bundle{}, false
 }
-func (e evaluator) Globals() []kernel.Global                     { return nil }
-func (e evaluator) Reset() error                                 { return nil }
+func (e evaluator) Globals() []kernel.Global {
+	var list []kernel.Global
+	for _, g := range e.in.Globals() {
+		list = append(list, kernel.Global(g))
+	}
+	return list
+}
+func (e evaluator) Reset() error                                 { return e.in.Reset() }
 func (e evaluator) Get(ctx context.Context, module string) error { return nil }
