@@ -172,24 +172,38 @@ func TestUse(t *testing.T) {
 	}
 }
 
-func TestSeedReachesLaterDevices(t *testing.T) {
-	draw := func(s *Session) uint64 {
-		d, err := s.Use("host")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d.HostRandom().Uint64()
+func TestValuesMadeBeforeTheSession(t *testing.T) {
+	gpu.SetDefault(nil)
+	d := gpu.Default()
+	s := New()
+	defer s.Close()
+	if err := s.Seed(1); err != nil {
+		t.Fatal(err)
 	}
-	a := New()
-	defer a.Close()
-	a.Seed(42)
-	b := newSession(t)
-	b.Seed(42)
-	c := newSession(t)
-	c.Seed(43)
-	x, y, z := draw(a), draw(b), draw(c)
-	if x != y || x == z {
-		t.Errorf("draws %x, %x with one seed, %x with another", x, y, z)
+	if got, _ := s.Use("host"); got != d {
+		t.Error("the session opened the host a second time")
+	}
+}
+
+func TestSeedReachesLaterDevices(t *testing.T) {
+	s := newSession(t)
+	draw := func(d *gpu.Device) uint64 { return d.HostRandom().Uint64() }
+	if err := s.Seed(42); err != nil {
+		t.Fatal(err)
+	}
+	first, _ := s.Device()
+	x := draw(first)
+	// The host's second library is a device of its own.
+	second, err := s.Use("host:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if y := draw(second); first == second || x != y {
+		t.Errorf("draws %x and %x with one seed", x, y)
+	}
+	s.Seed(43)
+	if z := draw(first); x == z {
+		t.Error("another seed draws the same")
 	}
 }
 

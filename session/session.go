@@ -60,6 +60,7 @@ func (s *Session) Use(name string) (*gpu.Device, error) {
 }
 
 func (s *Session) use(name string) (*gpu.Device, error) {
+	s.adoptDefault()
 	d, err := s.find(name)
 	if err != nil {
 		return nil, err
@@ -112,6 +113,7 @@ func (s *Session) Device() (*gpu.Device, error) {
 }
 
 func (s *Session) device() (*gpu.Device, error) {
+	s.adoptDefault()
 	if s.current != nil {
 		return s.current, nil
 	}
@@ -124,6 +126,19 @@ func (s *Session) device() (*gpu.Device, error) {
 		return nil, fmt.Errorf("no device to work on: %w", err)
 	}
 	return d, nil
+}
+
+// adoptDefault takes in the device that values went to before the session was
+// asked for one, lest there be two of the same.
+func (s *Session) adoptDefault() {
+	if s.current != nil {
+		return
+	}
+	if d := gpu.SetDefault(nil); d != nil {
+		gpu.SetDefault(d)
+		s.devices = append(s.devices, &opened{d, []string{d.String()}})
+		s.current = d
+	}
 }
 
 // Adopt takes an open device into the session under a name and makes it the

@@ -142,25 +142,10 @@ func fresh(dev *gpu.Device, op string, dt DType, shape []int) *Tensor {
 	return over(store, dt, shape)
 }
 
-// whole is a tensor over a storage of its own, in one piece of memory.
-type whole struct {
-	base
-	t    Tensor
-	dims [2 * MaxRank]int
-}
-
 func over(store *gpu.Storage, dt DType, shape []int) *Tensor {
-	w := &whole{base: base{store: store}}
-	w.holders.Store(1)
-	n := len(shape)
-	w.t = Tensor{base: &w.base, shape: w.dims[:n:n], strides: w.dims[MaxRank : MaxRank+n : MaxRank+n], dtype: dt}
-	copy(w.t.shape, shape)
-	step := 1
-	for i := n - 1; i >= 0; i-- {
-		w.t.strides[i] = step
-		step *= shape[i]
-	}
-	return &w.t
+	b := &base{store: store}
+	b.holders.Store(1)
+	return &Tensor{base: b, shape: slices.Clone(shape), strides: rowMajor(shape), dtype: dt}
 }
 
 // like makes a tensor with no content yet on t's device.
