@@ -31,7 +31,8 @@ type piece struct {
 	grid, block [3]uint32
 	params      [gpu.MaxBlock]byte
 
-	product driver.Product // aProduct
+	product   driver.Product // aProduct
+	workspace cu.DevicePtr   // if not 0, in place of the backend's
 
 	dst, src cu.DevicePtr // aCopy
 	bytes    int64
@@ -97,20 +98,21 @@ func (b *backend) giveAll(j *job) error {
 func (b *backend) give(p *piece, t gpu.DType) error {
 	switch p.kind {
 	case aProduct:
-		return b.products.blas.Gemm(&p.product, t == gpu.Float64)
+		return b.products.start(p, t)
 	case aCopy:
 		return b.queue.Copy(p.dst, p.src, p.bytes)
 	}
 	return b.queue.Launch(p.fn, p.grid, p.block, p.params[:])
 }
 
-func (j *job) usesBLAS() bool {
+// product is the job's piece for cuBLAS, or nil.
+func (j *job) product() *piece {
 	for i := range j.n {
 		if j.pieces[i].kind == aProduct {
-			return true
+			return &j.pieces[i]
 		}
 	}
-	return false
+	return nil
 }
 
 // lower works out a launch's pieces. Where shapes are right for it, products go

@@ -67,6 +67,18 @@ func (p *products) close(b *backend) {
 	}
 }
 
+// start gives a piece to cuBLAS.
+func (p *products) start(q *piece, t gpu.DType) error {
+	if q.workspace == 0 {
+		return p.blas.Gemm(&q.product, t == gpu.Float64)
+	}
+	if err := p.blas.Workspace(q.workspace, workspaceBytes); err != nil {
+		return err
+	}
+	err := p.blas.Gemm(&q.product, t == gpu.Float64)
+	return errors.Join(err, p.blas.Workspace(p.workspace, workspaceBytes))
+}
+
 // gemm is a row-major product.
 type gemm struct {
 	gpu.GemmParams
@@ -146,7 +158,7 @@ func (g *gemm) small() bool {
 // transposes in the other order.
 func (j *job) addProduct(g *gemm) {
 	q := j.next()
-	q.kind = aProduct
+	q.kind, q.workspace = aProduct, 0
 	q.product = driver.Product{
 		TransA: g.TransB != 0, TransB: g.TransA != 0,
 		M: int32(g.N), N: int32(g.M), K: int32(g.K),

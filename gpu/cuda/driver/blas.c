@@ -84,6 +84,12 @@ int blas_create(queue q, uint64_t workspace, size_t bytes, int tf32, void **hand
 	return r;
 }
 
+int blas_workspace(queue q, void *handle, uint64_t workspace, size_t bytes)
+{
+	ENTER(q);
+	return blas.workspace(handle, (void *)(uintptr_t)workspace, bytes);
+}
+
 int blas_destroy(queue q, void *handle)
 {
 	ENTER(q);

@@ -88,6 +88,11 @@ func (b *BLAS) Version() int {
 	return int(v)
 }
 
+// Workspace gives the products from now on another workspace.
+func (b *BLAS) Workspace(p cu.DevicePtr, bytes int64) error {
+	return checkBLAS(C.blas_workspace(b.q.q, b.handle, C.uint64_t(p), C.size_t(bytes)))
+}
+
 // Product is c = alpha*op(a)*op(b) + beta*c for each of Batch matrices,
 // column-major; op(a) is M by K.
 type Product struct {

@@ -12,6 +12,7 @@ const char *blas_open(const char *library);
 // A handle works on the queue's stream, with the workspace given, and rounds
 // products to TF32 only if tf32 is not 0.
 int blas_create(queue q, uint64_t workspace, size_t bytes, int tf32, void **handle);
+int blas_workspace(queue q, void *handle, uint64_t workspace, size_t bytes);
 int blas_destroy(queue q, void *handle);
 int blas_version(queue q, void *handle, int *version);
 

@@ -229,14 +229,19 @@ func BenchmarkAdam(b *testing.B) {
 // BenchmarkKernelTime is where a step's time goes, by the device's clock.
 func BenchmarkKernelTime(b *testing.B) {
 	b.Setenv("GRADBOOK_KERNEL_TIME", "1")
-	be := open(b)
-	n := network(b, be, gpu.Float32, 1024, 784, 2048, 2048, 10)
-	before := be.Stats().KernelTime
-	steps := 0
-	repeat(b, be.Sync, func() error { steps++; return n.Step() })
-	for k, t := range be.Stats().KernelTime {
-		if t -= before[k]; t > 0 {
-			b.ReportMetric(float64(t.Microseconds())/float64(steps), "us-"+gpu.Kernel(k).String())
-		}
+	for _, c := range models {
+		b.Run(c.name, func(b *testing.B) {
+			d := device(b)
+			t := c.make(d)
+			steps := 0
+			t.step(t.x, t.y)
+			before := d.Snapshot().Backend.KernelTime
+			repeat(b, d.Sync, func() error { steps++; t.step(t.x, t.y); return nil })
+			for k, t := range d.Snapshot().Backend.KernelTime {
+				if t -= before[k]; t > 0 {
+					b.ReportMetric(float64(t.Microseconds())/float64(steps), "us-"+gpu.Kernel(k).String())
+				}
+			}
+		})
 	}
 }
