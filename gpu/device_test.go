@@ -67,6 +67,8 @@ func TestRunRefuses(t *testing.T) {
 		{"a dtype that is not in the table", gpu.Unary, gpu.Int32, unary(4), []gpu.View{x.All(), y.All()}, "does not exist for int32"},
 		{"other params", gpu.Unary, gpu.Float32, &gpu.FillParams{N: 4}, []gpu.View{x.All(), y.All()}, "params are *gpu.FillParams"},
 		{"more elements than there are", gpu.Unary, gpu.Float32, unary(5), []gpu.View{x.All(), y.All()}, "reaches 20 bytes of a view of 16"},
+		{"a wider matrix than there is", gpu.Gemm, gpu.Float32, &gpu.GemmParams{Alpha: 1, M: 2, N: 2, K: 1, LDA: 1, LDB: 2, LDC: 4, Batch: 1},
+			[]gpu.View{{Storage: x, Bytes: 8}, {Storage: x, Offset: 8, Bytes: 8}, y.All()}, "argument c: the launch reaches 24 bytes of a view of 16"},
 		{"an output that it does not fill", gpu.Unary, gpu.Float32, unary(2), []gpu.View{x.All(), y.All()}, "writes 8 bytes of a view of 16"},
 		{"a view outside its storage", gpu.Unary, gpu.Float32, unary(2), []gpu.View{{Storage: x, Offset: 12, Bytes: 8}, half}, "bytes 12 to 20 of a storage of 16"},
 		{"strides that reach before the view", gpu.Copy, gpu.Float32, &gpu.CopyParams{N: 4, Rank: 1, Dims: line, X: gpu.Strides{-1}}, []gpu.View{x.All(), y.All()}, "before its view"},

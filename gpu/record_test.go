@@ -40,7 +40,7 @@ func (m *toy) step() error {
 	again := temp() // takes y's buffer
 	err = errors.Join(err,
 		d.Run(gpu.Unary, gpu.Float32, &gpu.UnaryParams{Scale: 0.1, Op: gpu.Tanh, N: n}, sq.All(), again.All()),
-		add(d, again, m.w, 1),
+		m.update(again),
 		d.Run(gpu.Reduce, gpu.Float32, &gpu.ReduceParams{Scale: 1, Op: gpu.ReduceSum, Outer: 1, Axis: n, Inner: 1}, m.w.All(), m.loss.All()),
 	)
 	for _, s := range []*gpu.Storage{mask, sq, again} {
@@ -48,6 +48,14 @@ func (m *toy) step() error {
 	}
 	// Comes to the device only now, when freed buffers of its size are there.
 	return errors.Join(err, d.Run(gpu.Count, gpu.Int32, &gpu.CountParams{Add: 1}, m.steps.All()))
+}
+
+// update changes its params after the launch, as a caller may.
+func (m *toy) update(step *gpu.Storage) error {
+	p := &gpu.AxpbyParams{Alpha: 1, Beta: 1, N: 4}
+	err := m.d.Run(gpu.Axpby, gpu.Float32, p, step.All(), m.w.All())
+	*p = gpu.AxpbyParams{}
+	return err
 }
 
 func batch(i int) []byte { v := float32(i); return floats(v, v+1, -v, 0.5) }

@@ -14,7 +14,7 @@ import (
 // A program is a random sequence of operations on a device, mirrored in
 // float64 by the specifications.
 type program struct {
-	t      *testing.T
+	t      reporter
 	d      *gpu.Device
 	faulty *FaultyBackend // nil: nothing is made to fail
 	r      *rand.Rand

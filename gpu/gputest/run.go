@@ -34,6 +34,15 @@ func RunKernels(t *testing.T, open func() gpu.Backend, kernels ...gpu.Kernel) {
 	t.Logf("%s: %d checks of %d launches", s.name, s.checks, s.launches)
 }
 
+// reporter is the part of testing.T that judgements are told to, so that the
+// suite itself can be tested.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Failed() bool
+	Log(args ...any)
+}
+
 type suite struct {
 	open     func() gpu.Backend
 	only     []gpu.Kernel // all if empty
@@ -298,7 +307,7 @@ var exact = map[gpu.Kernel]bool{gpu.Fill: true, gpu.Copy: true, gpu.Paste: true,
 
 // check compares arguments with what the specification says, and returns how
 // many elements it compared.
-func (p *prepared) check(t *testing.T, got [][]byte) int {
+func (p *prepared) check(t reporter, got [][]byte) int {
 	t.Helper()
 	checks := 0
 	for i, arg := range p.c.kernel.Info().Args {
