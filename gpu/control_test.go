@@ -46,43 +46,59 @@ func TestShieldDoesNotBeginWithoutItsStorages(t *testing.T) {
 // What a shielded step needs is not spilled by what it allocates.
 func TestShieldHoldsItsStorages(t *testing.T) {
 	d := newDevice(t, limited(1<<10))
-	w, x := d.FromHost(make([]byte, 256), "w", gpu.Parameter), d.FromHost(make([]byte, 256), "x", gpu.Data)
+	w := d.FromHost(make([]byte, 256), "w", gpu.Parameter)
+	var kept []*gpu.Storage
 	must(t, d.Shield(func() {
 		for range 3 {
-			fill(t, d, 64, 1)
+			kept = append(kept, fill(t, d, 64, 1))
+		}
+		s := d.NewStorage(256, "fill", gpu.Temporary)
+		if err := d.Run(gpu.Fill, gpu.Float32, &gpu.FillParams{N: 64}, s.All()); !errors.Is(err, gpu.ErrOutOfMemory) {
+			t.Errorf("a fifth storage of a quarter of the memory: %v", err)
 		}
 		if w.Residency() != gpu.Both {
 			t.Errorf("w is %s inside", w.Residency())
 		}
 	}, w))
-	runtime.KeepAlive(x)
+	fill(t, d, 64, 1)
+	if w.Residency() != gpu.OnHost {
+		t.Errorf("w is %s afterwards", w.Residency())
+	}
+	runtime.KeepAlive(kept)
 }
 
-// A composition that fails halfway leaves what it was to write as it was.
+// A composition that fails halfway leaves what it was to write as it was,
+// whether the host has a copy or not.
 func TestCompositionsUndo(t *testing.T) {
-	f := gputest.Faulty(unfused{host.New()})
-	d := newDevice(t, func(gpu.Backend) gpu.Backend { return f })
-	g := fill(t, d, 4, 1)
-	w, v := fill(t, d, 4, 10), fill(t, d, 4, 0)
-	must(t, func() error { _, err := v.Host(); return err }()) // one has a host copy, one does not
-	for n := 1; ; n++ {
-		f.Fail(gputest.Launch, n, false)
-		err := d.Run(gpu.SGDStep, gpu.Float32, &gpu.SGDParams{LR: 1, Momentum: 0.5, N: 4}, g.All(), w.All(), v.All())
-		if err == nil {
-			if n < 6 {
-				t.Errorf("only %d launches", n-1)
+	for _, copies := range []func(w, v *gpu.Storage) *gpu.Storage{
+		func(w, v *gpu.Storage) *gpu.Storage { return w },
+		func(w, v *gpu.Storage) *gpu.Storage { return v },
+	} {
+		f := gputest.Faulty(unfused{host.New()})
+		d := newDevice(t, func(gpu.Backend) gpu.Backend { return f })
+		g := fill(t, d, 4, 1)
+		w, v := fill(t, d, 4, 10), fill(t, d, 4, 0)
+		_, err := copies(w, v).Host()
+		must(t, err)
+		for n := 1; ; n++ {
+			f.Fail(gputest.Launch, n, false)
+			err := d.Run(gpu.SGDStep, gpu.Float32, &gpu.SGDParams{LR: 1, Momentum: 0.5, N: 4}, g.All(), w.All(), v.All())
+			if err == nil {
+				if n < 6 {
+					t.Errorf("only %d launches", n-1)
+				}
+				break
 			}
-			break
+			want(t, w, 10, 10, 10, 10)
+			want(t, v, 0, 0, 0, 0)
+			checkBooks(t, d)
 		}
-		want(t, w, 10, 10, 10, 10)
-		want(t, v, 0, 0, 0, 0)
-		checkBooks(t, d)
-	}
-	f.Heal()
-	want(t, w, 9, 9, 9, 9)
-	want(t, v, 1, 1, 1, 1)
-	if c := d.Counters(); c.Declines != 1 || c.Launches[gpu.SGDStep] != 0 {
-		t.Errorf("%d compositions, %d launches of sgd_step", c.Declines, c.Launches[gpu.SGDStep])
+		f.Heal()
+		want(t, w, 9, 9, 9, 9)
+		want(t, v, 1, 1, 1, 1)
+		if c := d.Counters(); c.Declines != 1 || c.Launches[gpu.SGDStep] != 0 {
+			t.Errorf("%d compositions, %d launches of sgd_step", c.Declines, c.Launches[gpu.SGDStep])
+		}
 	}
 }
 
