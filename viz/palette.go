@@ -25,15 +25,63 @@ var seriesColors = []string{blue, orange, green, purple, pink, teal, olive, grey
 
 func seriesColor(i int) string { return seriesColors[i%len(seriesColors)] }
 
-var roleColors = [gpu.NumRoles]string{
-	gpu.Temporary:      grey,
-	gpu.Parameter:      blue,
-	gpu.Gradient:       orange,
-	gpu.OptimizerState: green,
-	gpu.Activation:     purple,
-	gpu.Data:           teal,
-	gpu.Generator:      olive,
-	gpu.Replaying:      pink,
+// kind is what a storage is to the reader of a map: its role, but for results,
+// which are variables when a name leads to them.
+type kind uint8
+
+// The kinds, in the order in which maps list them.
+const (
+	parameter kind = iota
+	gradient
+	optimizerState
+	activation
+	data
+	variable
+	generator
+	replaying
+	temporary
+	numKinds
+)
+
+func kindOf(o gpu.Owner) kind {
+	switch o.Role {
+	case gpu.Parameter:
+		return parameter
+	case gpu.Gradient:
+		return gradient
+	case gpu.OptimizerState:
+		return optimizerState
+	case gpu.Activation:
+		return activation
+	case gpu.Data:
+		return data
+	case gpu.Generator:
+		return generator
+	case gpu.Replaying:
+		return replaying
+	}
+	if o.Name != "" {
+		return variable
+	}
+	return temporary
+}
+
+func (k kind) String() string {
+	return [...]string{"parameter", "gradient", "optimizer state", "activation", "data", "variable", "generator", "recording", "temporary"}[k]
+}
+
+// tileColors are dark enough for white text, with a contrast of 4.5 or more,
+// and light enough to stand out on a dark page.
+var tileColors = [numKinds]string{
+	parameter:      "#2f6da6",
+	gradient:       "#b0560a",
+	optimizerState: "#1f7a51",
+	activation:     "#8a4fb0",
+	data:           "#0f7683",
+	variable:       "#566f94",
+	generator:      "#776514",
+	replaying:      "#c22a61",
+	temporary:      "#6b6b6b",
 }
 
 // Fonts that the front ends and operating systems have.

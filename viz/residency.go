@@ -12,7 +12,7 @@ import (
 )
 
 // ResidencyMap shows who owns every byte: for each device of the session what
-// is on it and what its values keep in host memory, by role and owner.
+// is on it and what its values keep in host memory, by kind and owner.
 func ResidencyMap(s session.Snapshot) display.Bundle {
 	devices := s.Devices
 	if len(devices) > 1 {
@@ -68,8 +68,8 @@ func (b block) both() bool { return b.where == gpu.Both }
 // ownership is the books of one device, ready to be drawn.
 type ownership struct {
 	snap   gpu.Snapshot
-	blocks []block // by role, then falling bytes; without the pool
-	roles  [gpu.NumRoles]struct {
+	blocks []block // by kind, then falling bytes; without the pool
+	kinds  [numKinds]struct {
 		storages           int
 		device, host, both int64
 	}
@@ -82,7 +82,7 @@ func own(snap gpu.Snapshot) ownership {
 	for _, r := range snap.Rows {
 		b := block{name: r.Owner.Name, owner: r.Owner, count: 1, where: r.Residency, device: r.DeviceBytes, host: r.HostBytes,
 			stale: r.Residency == gpu.OnHost && r.DeviceBytes > 0}
-		sum := &o.roles[r.Owner.Role]
+		sum := &o.kinds[kindOf(r.Owner)]
 		sum.storages++
 		sum.device += b.device
 		sum.host += b.host
@@ -105,21 +105,12 @@ func own(snap gpu.Snapshot) ownership {
 		o.blocks = append(o.blocks, b)
 	}
 	slices.SortStableFunc(o.blocks, func(a, b block) int {
-		if c := cmp.Compare(rank(a.owner.Role), rank(b.owner.Role)); c != 0 {
+		if c := cmp.Compare(kindOf(a.owner), kindOf(b.owner)); c != 0 {
 			return c
 		}
 		return cmp.Compare(max(b.device, b.host), max(a.device, a.host))
 	})
 	return o
-}
-
-// rank puts roles in the order of a training step, what nothing has claimed
-// last.
-func rank(r gpu.Role) int {
-	if r == gpu.Temporary {
-		return int(gpu.NumRoles)
-	}
-	return int(r)
 }
 
 func (b block) label() string {
@@ -193,12 +184,12 @@ func bytesOrDash(n int64) string {
 }
 
 func (o *ownership) summary() *table {
-	t := &table{head: []string{"role", ">storages", ">on device", ">in host memory", ">of these in both"}}
+	t := &table{head: []string{"kind", ">storages", ">on device", ">in host memory", ">of these in both"}}
 	n := 0
-	for _, r := range o.rolesInUse() {
-		sum := o.roles[r]
+	for _, k := range o.kindsInUse() {
+		sum := o.kinds[k]
 		n += sum.storages
-		t.add(fmt.Sprint(r), count(int64(sum.storages)), bytesOrDash(sum.device), bytesOrDash(sum.host), bytesOrDash(sum.both))
+		t.add(k.String(), count(int64(sum.storages)), bytesOrDash(sum.device), bytesOrDash(sum.host), bytesOrDash(sum.both))
 	}
 	if o.snap.PoolBytes > 0 {
 		t.add("pool, free for reuse", "", size(o.snap.PoolBytes), "", "")
@@ -207,21 +198,20 @@ func (o *ownership) summary() *table {
 	return t
 }
 
-func (o *ownership) rolesInUse() (roles []gpu.Role) {
-	for r := range gpu.NumRoles {
-		if o.roles[r].storages > 0 {
-			roles = append(roles, r)
+func (o *ownership) kindsInUse() (kinds []kind) {
+	for k := range numKinds {
+		if o.kinds[k].storages > 0 {
+			kinds = append(kinds, k)
 		}
 	}
-	slices.SortFunc(roles, func(a, b gpu.Role) int { return rank(a) - rank(b) })
-	return roles
+	return kinds
 }
 
 // listedOwners are shown in the table; the rest is summed up.
 const listedOwners = 40
 
 func (o *ownership) owners() *table {
-	t := &table{head: []string{"owner", "role", ">on device", ">in host memory", "valid in", ">cell", "made by"}}
+	t := &table{head: []string{"owner", "kind", ">on device", ">in host memory", "valid in", ">cell", "made by"}}
 	by := slices.Clone(o.blocks)
 	slices.SortStableFunc(by, func(a, b block) int { return cmp.Compare(max(b.device, b.host), max(a.device, a.host)) })
 	var device, host int64
@@ -237,7 +227,7 @@ func (o *ownership) owners() *table {
 				name = fmt.Sprintf("(unnamed) ×%d", b.count)
 			}
 		}
-		t.add(name, fmt.Sprint(b.owner.Role), bytesOrDash(b.device), bytesOrDash(b.host), b.place(), b.birth(), b.owner.Op)
+		t.add(name, kindOf(b.owner).String(), bytesOrDash(b.device), bytesOrDash(b.host), b.place(), b.birth(), b.owner.Op)
 	}
 	if rest := len(by) - listedOwners; rest > 0 {
 		t.foot = []string{plural(int64(rest), "smaller owner"), "", bytesOrDash(device), bytesOrDash(host), "", "", ""}

@@ -27,19 +27,6 @@ const (
 	drawnBoxes = 60 // of a panel: smaller owners share one box
 )
 
-// tileColors are roleColors darkened until white text has a contrast of 4.5 or
-// more on them, and they 3 or more on a dark page.
-var tileColors = [gpu.NumRoles]string{
-	gpu.Temporary:      "#6b6b6b",
-	gpu.Parameter:      "#2f6da6",
-	gpu.Gradient:       "#b0560a",
-	gpu.OptimizerState: "#1f7a51",
-	gpu.Activation:     "#8a4fb0",
-	gpu.Data:           "#0f7683",
-	gpu.Generator:      "#776514",
-	gpu.Replaying:      "#c22a61",
-}
-
 // panel is one memory: a device's, or the host's part of its values.
 type panel struct {
 	place  string
@@ -82,7 +69,7 @@ func (p *panel) title() string {
 	return t
 }
 
-// fewer sums up the smallest blocks of each role when there are too many to be
+// fewer sums up the smallest blocks of each kind when there are too many to be
 // seen.
 func (p *panel) fewer() []block {
 	if len(p.blocks) <= drawnBoxes {
@@ -91,13 +78,14 @@ func (p *panel) fewer() []block {
 	by := slices.Clone(p.blocks)
 	slices.SortStableFunc(by, func(a, b block) int { return cmp.Compare(p.bytes(b), p.bytes(a)) })
 	out := by[:drawnBoxes:drawnBoxes]
-	rest := map[gpu.Role]int{}
+	rest := map[kind]int{}
 	for _, b := range by[drawnBoxes:] {
-		i, ok := rest[b.owner.Role]
+		k := kindOf(b.owner)
+		i, ok := rest[k]
 		if !ok {
 			i = len(out)
-			rest[b.owner.Role] = i
-			out = append(out, block{owner: gpu.Owner{Role: b.owner.Role}})
+			rest[k] = i
+			out = append(out, block{owner: gpu.Owner{Role: b.owner.Role, Name: b.owner.Name}})
 		}
 		out[i].count += max(1, b.count)
 		out[i].device += b.device
@@ -107,24 +95,21 @@ func (p *panel) fewer() []block {
 	return out
 }
 
-// group is the blocks of one role in a panel.
+// group is the blocks of one kind in a panel.
 type group struct {
-	label  string
-	role   gpu.Role
+	kind   kind
 	blocks []block
 	bytes  int64
 }
 
 func (p *panel) groups() []group {
 	var gs []group
-	at := map[string]int{}
 	for _, b := range p.blocks {
-		label := fmt.Sprint(b.owner.Role)
-		i, ok := at[label]
-		if !ok {
+		k := kindOf(b.owner)
+		i := slices.IndexFunc(gs, func(g group) bool { return g.kind == k })
+		if i < 0 {
 			i = len(gs)
-			at[label] = i
-			gs = append(gs, group{label: label, role: b.owner.Role})
+			gs = append(gs, group{kind: k})
 		}
 		gs[i].blocks = append(gs[i].blocks, b)
 		gs[i].bytes += p.bytes(b)
@@ -140,7 +125,7 @@ func mapPicture(books []ownership) (string, float64) {
 	const legend = 40
 	s := newSVG(mapWidth, mapHigh*float64(len(books))+legend)
 	s.body.WriteString(`<defs><pattern id="both" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="3" height="8" fill="#fff" fill-opacity="0.28"/></pattern></defs>`)
-	var roles []gpu.Role
+	var kinds []kind
 	for i := range books {
 		o := &books[i]
 		y := float64(i) * mapHigh
@@ -160,13 +145,10 @@ func mapPicture(books []ownership) (string, float64) {
 		if len(panels) == 0 {
 			s.text(0, y+titleHigh+14, "nothing is held", style{size: 12})
 		}
-		for _, r := range o.rolesInUse() {
-			if !slices.Contains(roles, r) {
-				roles = append(roles, r)
-			}
-		}
+		kinds = append(kinds, o.kindsInUse()...)
 	}
-	s.mapLegend(roles, books, s.h-legend+8)
+	slices.Sort(kinds)
+	s.mapLegend(slices.Compact(kinds), books, s.h-legend+8)
 	return s.finish("residency map: " + books[0].title()), s.h - legend
 }
 
@@ -193,10 +175,10 @@ func (s *svg) tile(p panel, bl block, b box) {
 	text := "#fff"
 	switch {
 	case bl.stale && p.place == "on the device":
-		s.rect(b.x+0.5, b.y+0.5, b.w-1, b.h-1, fmt.Sprintf(`rx="2" fill="none" stroke="%s" stroke-dasharray="2 2"`, roleColors[bl.owner.Role]))
+		s.rect(b.x+0.5, b.y+0.5, b.w-1, b.h-1, fmt.Sprintf(`rx="2" fill="none" stroke="%s" stroke-dasharray="2 2"`, tileColors[kindOf(bl.owner)]))
 		text = ink
 	default:
-		s.rect(b.x, b.y, b.w, b.h, `rx="2" fill="`+tileColors[bl.owner.Role]+`"`)
+		s.rect(b.x, b.y, b.w, b.h, `rx="2" fill="`+tileColors[kindOf(bl.owner)]+`"`)
 		if bl.both() {
 			s.rect(b.x, b.y, b.w, b.h, `rx="2" fill="url(#both)"`)
 		}
@@ -216,21 +198,20 @@ func anyBlock(books []ownership, is func(block) bool) bool {
 	return slices.ContainsFunc(books, func(o ownership) bool { return slices.ContainsFunc(o.blocks, is) })
 }
 
-func (s *svg) mapLegend(roles []gpu.Role, books []ownership, y float64) {
-	slices.SortFunc(roles, func(a, b gpu.Role) int { return rank(a) - rank(b) })
+func (s *svg) mapLegend(kinds []kind, books []ownership, y float64) {
 	x := 0.0
 	key := func(label string, draw func(x, y float64)) {
 		draw(x, y)
 		s.text(x+17, y+10, label, style{size: 11})
 		x += 17 + textWidth(label, 11) + 14
 	}
-	for _, r := range roles {
-		key(fmt.Sprint(r), func(x, y float64) { s.rect(x, y, 12, 12, `rx="2" fill="`+tileColors[r]+`"`) })
+	for _, k := range kinds {
+		key(k.String(), func(x, y float64) { s.rect(x, y, 12, 12, `rx="2" fill="`+tileColors[k]+`"`) })
 	}
 	x, y = 0, y+18
 	if anyBlock(books, block.both) {
 		key(striped, func(x, y float64) {
-			s.rect(x, y, 12, 12, `rx="2" fill="`+tileColors[gpu.Temporary]+`"`)
+			s.rect(x, y, 12, 12, `rx="2" fill="`+tileColors[temporary]+`"`)
 			s.rect(x, y, 12, 12, `rx="2" fill="url(#both)"`)
 		})
 	}
@@ -293,8 +274,8 @@ func mapOption(books []ownership) map[string]any {
 func (p panel) nodes() []node {
 	var out []node
 	for _, g := range p.groups() {
-		style := map[string]any{"color": tileColors[g.role], "borderColor": tileColors[g.role], "gapWidth": 1}
-		n := node{Name: g.label, Value: g.bytes, Style: style, Tip: tip(g.label, size(g.bytes), p.place), Size: size(g.bytes)}
+		style := map[string]any{"color": tileColors[g.kind], "borderColor": tileColors[g.kind], "gapWidth": 1}
+		n := node{Name: g.kind.String(), Value: g.bytes, Style: style, Tip: tip(g.kind.String(), size(g.bytes), p.place), Size: size(g.bytes)}
 		for _, b := range g.blocks {
 			s := map[string]any{"color": style["color"]}
 			if b.both() {
@@ -316,7 +297,7 @@ func tip(name string, lines ...string) string {
 }
 
 func (b block) tip(p panel) string {
-	lines := []string{fmt.Sprint(b.owner.Role) + ", " + size(p.bytes(b))}
+	lines := []string{kindOf(b.owner).String() + ", " + size(p.bytes(b))}
 	if b.both() {
 		lines = append(lines, "the same bytes in "+p.other)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"gradbook/gpu"
 	"gradbook/viz/display"
 )
 
@@ -177,10 +176,10 @@ func (s *svg) tapeBox(n taped, b box) {
 	title, shape := ink, ink
 	switch {
 	case n.leaf() && n.flows:
-		s.rect(b.x, b.y, b.w, b.h, `rx="19" fill="`+tileColors[gpu.Parameter]+`"`)
+		s.rect(b.x, b.y, b.w, b.h, `rx="19" fill="`+tileColors[parameter]+`"`)
 		title, shape = "#fff", "#fff"
 	case n.leaf():
-		s.rect(b.x, b.y, b.w, b.h, `rx="19" fill="`+tileColors[gpu.Data]+`"`)
+		s.rect(b.x, b.y, b.w, b.h, `rx="19" fill="`+tileColors[data]+`"`)
 		title, shape = "#fff", "#fff"
 	default:
 		s.rect(b.x, b.y, b.w, b.h, `rx="5" fill="`+grey+`" fill-opacity="0.1" stroke="`+ink+`" stroke-opacity="0.7"`)
