@@ -56,8 +56,9 @@ func TestAccumulation(t *testing.T) {
 // other.
 func TestSharedGradients(t *testing.T) {
 	a, b := Leaf(tensor.New([]float64{1, 2})), Leaf(tensor.New([]float64{3, 4}))
-	c := a.Add(b) // one gradient for both
-	c.Add(a.MulScalar(2)).Sum().Backward()
+	first := a.MulScalar(2).Sum() // sends to a last
+	both := a.Add(b)              // one gradient for both
+	both.MulScalar(1).Sum().Add(first).Backward()
 	equal(t, a.Grad, 3, 3)
 	equal(t, b.Grad, 1, 1)
 	a.Add(b).Sum().Backward()
