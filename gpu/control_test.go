@@ -3,6 +3,7 @@ package gpu_test
 import (
 	"errors"
 	"runtime"
+	"sync"
 	"testing"
 
 	"gradbook/gpu"
@@ -143,4 +144,39 @@ func TestFallback(t *testing.T) {
 		t.Error("a device made strict again falls back")
 	}
 	checkBooks(t, d)
+}
+
+// Cells may start goroutines: each has its own storages, all share the device.
+func TestGoroutines(t *testing.T) {
+	d := newDevice(t, limited(64<<10))
+	d.SetCollectBudget(8 << 10)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			sum := d.FromHost(floats(0, 0), "sum", gpu.Data)
+			for i := range 100 {
+				s := d.FromHost(floats(float32(g), 1), "data", gpu.Data)
+				if err := add(d, s, sum, 1); err != nil {
+					t.Error(err)
+					return
+				}
+				switch i % 10 {
+				case 0:
+					s.Free()
+				case 1:
+					d.Snapshot()
+				case 2:
+					s.SetName("x")
+				case 3:
+					if _, err := sum.Host(); err != nil {
+						t.Error(err)
+					}
+				case 4:
+					d.Collect()
+				}
+			}
+			want(t, sum, float32(100*g), 100)
+		})
+	}
+	wg.Wait()
 }

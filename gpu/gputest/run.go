@@ -23,6 +23,7 @@ func Run(t *testing.T, open func() gpu.Backend) {
 	t.Run("Census", s.census)
 	t.Run("Programs", s.programs)
 	t.Run("Faults", s.faulted)
+	t.Run("Recordings", s.recorded)
 	t.Logf("%s: %d checks of %d launches, %d cases declined for a composition, %d faults survived",
 		s.name, s.checks, s.launches, s.declined, s.faults)
 }
