@@ -39,7 +39,12 @@ func (o Owner) String() string {
 	if name == "" {
 		name = "(unnamed)"
 	}
-	s := fmt.Sprintf("%s, %s", name, o.Role)
+	return name + ", " + o.Origin()
+}
+
+// Origin says what the storage is for and where it came from.
+func (o Owner) Origin() string {
+	s := o.Role.String()
 	if o.Op != "" {
 		s += " from " + o.Op
 	}

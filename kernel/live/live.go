@@ -14,7 +14,6 @@ import (
 	"gradbook/kernel/history"
 	"gradbook/kernel/interp"
 	"gradbook/session"
-	"gradbook/viz/display"
 )
 
 // Prelude is what every cell has imported.
@@ -101,12 +100,6 @@ func (e evaluator) Run(ctx context.Context, n int, src string) kernel.Outcome {
 	return result
 }
 func (e evaluator) IsComplete(src string) (status, indent string) { return e.in.IsComplete(src) }
-func (e evaluator) Complete(src string, cursor int) kernel.Completion {
-	return kernel.Completion{}
-}
-func (e evaluator) Inspect(src string, cursor, detail int) (display.Bundle, bool) {
-	return display.Bundle{}, false
-}
 func (e evaluator) Globals() []kernel.Global {
 	var list []kernel.Global
 	for _, g := range e.in.Globals() {
