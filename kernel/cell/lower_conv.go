@@ -130,7 +130,7 @@ func (l *lowerer) box(s string, t types.Type) string {
 func (l *lowerer) value(x ast.Expr, to types.Type) string {
 	tv := l.info.Types[x]
 	if tv.IsNil() {
-		return "nil"
+		return l.null(to)
 	}
 	from := l.typeOf(x)
 	if to == nil || from == nil {
@@ -146,6 +146,19 @@ func (l *lowerer) value(x ast.Expr, to types.Type) string {
 		return l.convert(l.constant(tv.Value, from), from, to)
 	}
 	return l.convert(l.expr(x), from, to)
+}
+
+// null writes nil as a value of a type. yaegi looks for a wrapper where a bare nil becomes a compiled interface.
+func (l *lowerer) null(to types.Type) string {
+	if to == nil || !l.compiledIface(to) || l.typeStr(to) == "error" {
+		return "nil"
+	}
+	name := "k_nil_" + l.ifaceKey(to)
+	if !l.im.emitted[name] {
+		l.im.emitted[name] = true
+		l.vars = append(l.vars, "var "+name+" "+l.typeStr(to))
+	}
+	return name
 }
 
 func isUntyped(t types.Type) bool {

@@ -131,8 +131,9 @@ func (l *lowerer) funcText(sig *types.Signature, ft *ast.FuncType, body *ast.Blo
 		}
 	}
 	if l.guarded {
-		b.WriteString("k_depth++\nif k_depth > k_deepest { krt.TooDeep() }\nif k_stop { krt.Check() }\n")
+		b.WriteString("k_depth++\nif k_depth > k_deepest { krt.TooDeep() }\n")
 	}
+	b.WriteString(stopCheck + "\n") // compiled code may call the function again and again
 	b.WriteString(boxes)
 	if l.defers {
 		fmt.Fprintf(&b, "k_d := &krt.Defers{Line: &k_l, Deep: %v}\nkrt.Run(k_d, func() {\n%s\n})\n", l.guarded, text.String())

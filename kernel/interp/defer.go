@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -74,42 +75,45 @@ func (d *Defers) one(f func()) {
 func (s *support) enterPanic(d *Defers) func() {
 	s.pushPanic(d)
 	return func() {
-		id := goid()
-		if st, ok := s.panics.Load(id); ok {
-			list := st.([]*Defers)
-			for len(list) > 0 && list[len(list)-1] != d {
-				list = list[:len(list)-1]
-			}
-			if len(list) <= 1 {
-				s.panics.Delete(id)
-			} else {
-				s.panics.Store(id, list[:len(list)-1])
-			}
+		st := s.strands.current()
+		if st == nil {
+			return
+		}
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		if i := slices.Index(st.panics, d); i >= 0 {
+			st.panics = st.panics[:i]
 		}
 	}
 }
 
 func (s *support) pushPanic(d *Defers) {
-	id := goid()
-	st, _ := s.panics.Load(id)
-	list, _ := st.([]*Defers)
-	s.panics.Store(id, append(list[:len(list):len(list)], d))
+	if st := s.strands.current(); st != nil {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		if !slices.Contains(st.panics, d) {
+			st.panics = append(st.panics, d)
+		}
+	}
 }
 
 // Recover is what recover() becomes.
 func (s *support) Recover() any {
-	id := goid()
-	st, ok := s.panics.Load(id)
-	if !ok {
+	st := s.strands.current()
+	if st == nil {
 		return nil
 	}
-	list := st.([]*Defers)
-	d := list[len(list)-1]
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if len(st.panics) == 0 {
+		return nil
+	}
+	d := st.panics[len(st.panics)-1]
 	if !d.panicking {
 		return nil
 	}
 	d.panicking = false
-	s.traces.Delete(id)
+	st.trace = trace{}
 	return s.recovered(d.val)
 }
 

@@ -19,7 +19,7 @@ type ending struct {
 // execute runs a compiled cell on a goroutine of its own and waits for it, or for the interrupt.
 func (s *support) execute(ctx context.Context, n int, entry reflect.Value) Outcome {
 	r := s.begin(n)
-	r.live.Add(1)
+	r.live.Add(1) // until its goroutine is a strand
 	ended := make(chan ending, 1)
 	go s.cellGoroutine(r, entry, ended)
 
@@ -59,12 +59,14 @@ func await(ended <-chan ending) ending {
 
 func (s *support) cellGoroutine(r *run, entry reflect.Value, ended chan<- ending) {
 	var e ending
+	st := s.strands.start(r)
+	r.live.Add(-1)
 	defer func() {
 		r.mu.Lock()
 		r.over = true
 		r.results = nil
 		r.mu.Unlock()
-		r.live.Add(-1)
+		s.strands.end(st)
 		ended <- e
 	}()
 	defer func() { e.trace = s.takeTrace() }()
@@ -73,7 +75,6 @@ func (s *support) cellGoroutine(r *run, entry reflect.Value, ended chan<- ending
 			e.err = s.panicError(p)
 		}
 	}()
-	s.owners.adopt(r)
 	entry.Call(nil)
 	e.bundle = s.bundle(r.results) // calls methods of the cell's types, so it belongs to the run
 	e.normal = true

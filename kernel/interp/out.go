@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"go/types"
 	"reflect"
 
 	"gradbook/viz/display"
@@ -15,10 +16,13 @@ func (s *support) Out(x any, pkg string) any {
 	v := reflect.ValueOf(x)
 	t, u := s.types.of(v)
 	if t == nil {
-		if y := unwrap(x); !same(x, y) && treatsStructure(pkg) {
+		if !treatsStructure(pkg) {
+			return x
+		}
+		if y := unwrap(x); !same(x, y) {
 			return s.Out(y, pkg)
 		}
-		return x
+		return s.seen(nil, v).Interface()
 	}
 	if pkg == "gradbook/viz/display" {
 		if b, ok := s.rich(t, u); ok {
@@ -29,8 +33,8 @@ func (s *support) Out(x any, pkg string) any {
 	if w := s.choose(choice{typ: t, pkg: pkg}); w != nil {
 		return s.wrap(w, x, t, u).Interface()
 	}
-	if !u.CanInterface() {
-		return x
+	if treatsStructure(pkg) {
+		u = s.seen(t, u)
 	}
 	return u.Interface()
 }
@@ -47,4 +51,77 @@ func (s *support) OutAll(list []any, pkg string) []any {
 // DeepEqual is reflect.DeepEqual: values of different session types are not equal, however alike they look.
 func (s *support) DeepEqual(a, b any) bool {
 	return reflect.DeepEqual(unwrap(a), unwrap(b))
+}
+
+// view returns the Go type that reads the memory of a lowered struct as its author wrote it: embedded fields are embedded, names
+// and tags are the source's. Encoders look at that. ok is false for a type that contains itself, which reflect cannot make.
+func (s *support) view(t types.Type, rt reflect.Type, open map[types.Type]bool) (vt reflect.Type, ok bool) {
+	if t == nil {
+		if k, own := s.known(rt); own && !k.box {
+			t = k.typ
+		}
+	}
+	switch rt.Kind() {
+	case reflect.Struct:
+		if t == nil || rt.Name() != "" {
+			return rt, true
+		}
+		st, is := t.Underlying().(*types.Struct)
+		if !is || open[t] {
+			return rt, is && !open[t]
+		}
+		open[t] = true
+		defer delete(open, t)
+		var fields []reflect.StructField
+		for i := range st.NumFields() {
+			f := st.Field(i)
+			ft, ok := s.view(f.Type(), rt.Field(i).Type, open)
+			if !ok {
+				return rt, false
+			}
+			sf := reflect.StructField{Name: f.Name(), Type: ft, Tag: reflect.StructTag(st.Tag(i))}
+			if !f.Exported() {
+				sf.PkgPath = "main"
+			}
+			sf.Anonymous = f.Embedded() && ft.NumMethod() == 0 && ft.Kind() == reflect.Struct
+			fields = append(fields, sf)
+		}
+		return reflect.StructOf(fields), true
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		if rt.Name() != "" {
+			return rt, true
+		}
+		et, ok := s.view(elemOf(t), rt.Elem(), open)
+		if !ok || et == rt.Elem() {
+			return rt, ok
+		}
+		switch rt.Kind() {
+		case reflect.Pointer:
+			return reflect.PointerTo(et), true
+		case reflect.Slice:
+			return reflect.SliceOf(et), true
+		case reflect.Array:
+			return reflect.ArrayOf(rt.Len(), et), true
+		}
+		return reflect.MapOf(rt.Key(), et), true
+	}
+	return rt, true
+}
+
+// seen returns a value as its view; a pointer leads to the same memory.
+func (s *support) seen(t types.Type, v reflect.Value) reflect.Value {
+	vt, ok := s.view(t, v.Type(), map[types.Type]bool{})
+	if !ok || vt == v.Type() {
+		return v
+	}
+	p := reflect.New(v.Type())
+	p.Elem().Set(v)
+	return reflect.NewAt(vt, p.UnsafePointer()).Elem()
+}
+
+func (s *support) known(rt reflect.Type) (known, bool) {
+	s.types.mu.RLock()
+	defer s.types.mu.RUnlock()
+	k, ok := s.types.dynamic[rt]
+	return k, ok
 }

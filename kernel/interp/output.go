@@ -37,7 +37,7 @@ type streamWriter struct {
 }
 
 func (w streamWriter) Write(p []byte) (int, error) {
-	r := w.s.owners.current()
+	r := w.s.strands.currentRun()
 	if r == nil {
 		w.s.write(w.s.lastCell(), w.to, p)
 		return len(p), nil
@@ -70,7 +70,7 @@ type pipe struct {
 
 // file returns the run's os.Stdout or os.Stderr.
 func (s *support) file(to stream) *os.File {
-	r := s.owners.current()
+	r := s.strands.currentRun()
 	real := [2]*os.File{os.Stdout, os.Stderr}[to]
 	if r == nil {
 		return real
@@ -195,7 +195,7 @@ func (l *logSink) Write(p []byte) (int, error) {
 	sessions := l.sessions
 	l.mu.Unlock()
 	for _, s := range sessions {
-		if s.owners.current() != nil {
+		if s.strands.currentRun() != nil {
 			return streamWriter{s, stderr}.Write(p)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // Result takes a value of the cell's last expression, with its static type.
 func (s *support) Result(id int, x any) {
-	if r := s.owners.current(); r != nil {
+	if r := s.strands.currentRun(); r != nil {
 		r.mu.Lock()
 		r.results = append(r.results, result{s.session.Type(id), x})
 		r.mu.Unlock()

@@ -1,21 +1,17 @@
 package interp
 
 import (
-	"context"
 	"fmt"
 	"go/types"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unsafe"
 )
 
 // run is one run of a cell, with the goroutines that it started.
 type run struct {
-	cell   int
-	ctx    context.Context // carries the labels of its goroutines
-	labels unsafe.Pointer
+	cell int
 
 	stopped atomic.Bool
 	done    chan struct{} // closed when stopped
@@ -59,7 +55,6 @@ func (s *support) liveRuns() (n int) {
 			n++
 		} else {
 			delete(s.runs, r)
-			s.owners.forget(r)
 		}
 	}
 	return n
@@ -92,7 +87,7 @@ func (s *support) stop(r *run) {
 // cell's functions run, as in runtime.Goexit; a panic would do too, but unwinding n interpreted frames by it takes time in
 // the order of n squared (27 s for 20,000 frames).
 func (s *support) abort(reason *Error) {
-	r := s.owners.current()
+	r := s.strands.currentRun()
 	if r != nil {
 		r.mu.Lock()
 		if r.reason == nil && !r.stopped.Load() {
@@ -107,12 +102,12 @@ func (s *support) abort(reason *Error) {
 
 // Check ends the calling goroutine if its run was stopped.
 func (s *support) Check() {
-	if r := s.owners.current(); r != nil && r.stopped.Load() {
+	if r := s.strands.currentRun(); r != nil && r.stopped.Load() {
 		runtime.Goexit()
 	}
 }
 
-// blockedHere says where the goroutines of a stopped run did not end in time.
+// wait waits for the run's goroutines to end; it says no if they did not in time.
 func (r *run) wait(limit time.Duration) bool {
 	end := time.Now().Add(limit)
 	for r.live.Load() > 0 {
@@ -126,22 +121,27 @@ func (r *run) wait(limit time.Duration) bool {
 
 // Go starts a goroutine for a go statement at a site. A panic in it ends its cell with an error, as it would end a program.
 func (s *support) Go(f func(), site int) {
-	r := s.owners.current()
+	r := s.strands.currentRun()
 	if r == nil {
 		go f()
 		return
 	}
+	s.goIn(r, f, site)
+}
+
+func (s *support) goIn(r *run, f func(), site int) {
 	if r.stopped.Load() {
 		runtime.Goexit()
 	}
-	r.live.Add(1)
+	r.live.Add(1) // counted before it starts
 	go func() {
-		defer r.live.Add(-1)
+		st := s.strands.start(r)
+		r.live.Add(-1)
+		defer s.strands.end(st)
 		defer func() {
 			if p := recover(); p != nil {
 				s.goroutinePanic(r, p, site)
 			}
-			s.traces.Delete(goid())
 		}()
 		f()
 	}()

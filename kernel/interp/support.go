@@ -15,7 +15,7 @@ import (
 type support struct {
 	session *cell.Session
 	options Options
-	owners  owners
+	strands strands
 
 	mu   sync.Mutex
 	runs map[*run]bool
@@ -24,9 +24,6 @@ type support struct {
 	stopVar  *bool
 	depthVar *int
 	doneVar  *chan struct{}
-
-	traces sync.Map // goroutine number -> *trace
-	panics sync.Map // goroutine number -> []*Defers
 
 	types registry
 	wraps wrappers

@@ -12,7 +12,7 @@ import (
 // selects on the stop as well.
 
 func (s *support) doneOfRun() <-chan struct{} {
-	if r := s.owners.current(); r != nil {
+	if r := s.strands.currentRun(); r != nil {
 		return r.done
 	}
 	return nil
@@ -35,15 +35,14 @@ func (s *support) Sleep(d time.Duration) {
 
 // AfterFunc is time.AfterFunc: the function runs as a goroutine of the cell.
 func (s *support) AfterFunc(d time.Duration, f func()) *time.Timer {
-	r := s.owners.current()
+	r := s.strands.currentRun()
 	return time.AfterFunc(d, func() {
 		if r == nil {
 			f()
 			return
 		}
 		if !r.stopped.Load() {
-			s.owners.join(r)
-			s.Go(f, 0)
+			s.goIn(r, f, 0)
 		}
 	})
 }

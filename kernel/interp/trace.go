@@ -30,31 +30,37 @@ func (s *support) note(site *int, deep bool) bool {
 	if deep {
 		*s.depthVar--
 	}
-	id := goid()
-	v, ok := s.traces.Load(id)
-	if !ok {
-		v = &trace{}
-		s.traces.Store(id, v)
+	st := s.strands.current()
+	if st == nil {
+		return true
 	}
-	t := v.(*trace)
-	if len(t.sites) < 2*kept {
-		t.sites = append(t.sites, *site)
-	} else { // a sliding window of the outer end
-		copy(t.sites[kept:], t.sites[kept+1:])
-		t.sites[2*kept-1] = *site
-		t.dropped++
-	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.trace.add(*site)
 	return true
+}
+
+func (t *trace) add(site int) {
+	if len(t.sites) < 2*kept {
+		t.sites = append(t.sites, site)
+		return
+	}
+	copy(t.sites[kept:], t.sites[kept+1:]) // the outer half is a window on the last
+	t.sites[2*kept-1] = site
+	t.dropped++
 }
 
 // takeTrace returns the calling goroutine's trace and forgets it.
 func (s *support) takeTrace() *trace {
-	id := goid()
-	v, ok := s.traces.LoadAndDelete(id)
-	if !ok {
+	st := s.strands.current()
+	if st == nil {
 		return &trace{}
 	}
-	return v.(*trace)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	t := st.trace
+	st.trace = trace{}
+	return &t
 }
 
 // lines writes a trace as a front end prints it.
