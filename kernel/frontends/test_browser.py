@@ -103,7 +103,7 @@ def test_interrupt(frontend, notebook):
     frontend.run_cell(0)
     frontend.wait_text(0, "looping")
     frontend.interrupt()
-    frontend.wait_text(0, "Interrupted")
+    frontend.wait_text(0, "interrupted")
     frontend.run_cell(1)
     frontend.wait_text(1, "42")
 

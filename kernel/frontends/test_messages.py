@@ -10,12 +10,12 @@ from jupyter_client.manager import start_new_kernel
 WAIT = 20
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def kernel(kernelspec):
     manager, client = start_new_kernel(kernel_name=KERNEL)
     yield Client(manager, client)
     client.stop_channels()
-    manager.shutdown_kernel()
+    manager.shutdown_kernel(now=True)
 
 
 class Client:
