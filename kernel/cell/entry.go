@@ -6,6 +6,8 @@ import (
 	"go/token"
 	"go/types"
 	"strings"
+
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // entryFunc is the function that runs a cell.
@@ -146,6 +148,10 @@ func (l *lowerer) globalOf(o types.Object, x ast.Expr) types.Object {
 
 // result passes the value of the cell's last expression to the run-time support, each value with its static type.
 func (l *lowerer) result(b *strings.Builder, x ast.Expr) {
+	if l.prints(x) {
+		b.WriteString(l.exprStmt(x))
+		return
+	}
 	tv := l.info.Types[x]
 	empty := types.NewInterfaceType(nil, nil)
 	switch t := l.typeOf(x).(type) {
@@ -173,6 +179,20 @@ func (l *lowerer) result(b *strings.Builder, x ast.Expr) {
 		}
 		fmt.Fprintf(b, "krt.Result(%d, %s)", l.typeRef(t), l.value(x, empty))
 	}
+}
+
+// prints says whether x is a call of fmt.Print or its like: whoever prints wants to see what is printed, not its length.
+func (l *lowerer) prints(x ast.Expr) bool {
+	call, ok := ast.Unparen(x).(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	f, ok := typeutil.Callee(l.info, call).(*types.Func)
+	if !ok || f.Pkg() == nil || f.Pkg().Path() != "fmt" {
+		return false
+	}
+	name := strings.TrimPrefix(f.Name(), "F")
+	return strings.HasPrefix(name, "Print") || strings.HasPrefix(name, "print")
 }
 
 // initOrder writes variable declarations so that one that another needs comes first, as at package level.

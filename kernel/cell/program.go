@@ -1,6 +1,11 @@
 package cell
 
-import "go/types"
+import (
+	"cmp"
+	"go/token"
+	"go/types"
+	"slices"
+)
 
 // Site is a place in a cell that the lowered program can name by number.
 type Site struct {
@@ -45,14 +50,19 @@ type Variable struct {
 	Cell    int
 }
 
-// Vars returns the variables that names mean now, in no order.
+// Vars returns the variables that names mean now, in the order of their declarations.
 func (s *Session) Vars() []Variable {
 	var list []Variable
+	pos := map[string]token.Pos{}
 	for name, o := range s.scope {
 		if v, ok := o.(*types.Var); ok && s.image.names[v] != "" {
 			list = append(list, Variable{name, s.image.names[v], v.Type(), s.born[v]})
+			pos[name] = v.Pos()
 		}
 	}
+	slices.SortFunc(list, func(a, b Variable) int {
+		return cmp.Or(cmp.Compare(a.Cell, b.Cell), cmp.Compare(pos[a.Name], pos[b.Name]), cmp.Compare(a.Name, b.Name))
+	})
 	return list
 }
 
