@@ -70,7 +70,7 @@ func unary[T float](h *backend, l *gpu.Launch) {
 		return
 	}
 	f := unaryFuncs[p.Op]
-	parallel(len(out), func(lo, hi int) {
+	parallel(len(out), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			out[i] = T(scale*f(float64(x[i])) + offset)
 		}

@@ -23,7 +23,7 @@ func linear[T float](h *backend, l *gpu.Launch) {
 	product(h, matrix[T]{x, in, false}, matrix[T]{w, in, true}, matrix[T]{y, out, false}, rows, out, in, 1, 1)
 	if p.Act != gpu.Identity {
 		f := unaryFuncs[p.Act]
-		parallel(rows*out, func(lo, hi int) {
+		parallel(rows*out, 1, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				y[i] = T(f(float64(y[i])))
 			}

@@ -44,7 +44,7 @@ func random[T float](h *backend, l *gpu.Launch) {
 	p := l.Params.(*gpu.RandomParams)
 	g, out := readState(l.Args[0]), elems[T](l.Args[1])[:p.N]
 	a, b := float64(T(p.A)), float64(T(p.B))
-	parallel((len(out)+3)/4, func(lo, hi int) {
+	parallel((len(out)+3)/4, 4, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			w := g.words(i)
 			var v [4]float64
@@ -78,17 +78,18 @@ func dropout[T float](h *backend, l *gpu.Launch) {
 	g, x, y, mask := readState(l.Args[0]), elems[T](l.Args[1]), elems[T](l.Args[2])[:p.N], elems[T](l.Args[3])
 	drop := float64(T(p.P))
 	keep := T(1 / (1 - drop))
-	var w [4]uint32
-	for i := range y {
-		if i%4 == 0 {
-			w = g.words(i / 4)
+	parallel((len(y)+3)/4, 4, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			w := g.words(i)
+			for k := 4 * i; k < min(4*i+4, len(y)); k++ {
+				mask[k] = 0
+				if unit(w[k-4*i]) >= drop {
+					mask[k] = keep
+				}
+				y[k] = x[k] * mask[k]
+			}
 		}
-		mask[i] = 0
-		if unit(w[i%4]) >= drop {
-			mask[i] = keep
-		}
-		y[i] = x[i] * mask[i]
-	}
+	})
 }
 
 func count(h *backend, l *gpu.Launch) {

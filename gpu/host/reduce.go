@@ -2,34 +2,50 @@ package host
 
 import "gradbook/gpu"
 
+// reduce goes along the axis once for a row of outputs, since neighbours in x
+// are neighbours in out.
 func reduce[T float](h *backend, l *gpu.Launch) {
 	p := l.Params.(*gpu.ReduceParams)
 	x, out := elems[T](l.Args[0]), elems[T](l.Args[1])
 	scale := float64(T(p.Scale))
 	axis, inner := int(p.Axis), int(p.Inner)
-	for o := range int(p.Outer) {
-		for i := range inner {
-			column := x[o*axis*inner:]
-			var r float64
-			switch p.Op {
-			case gpu.ReduceSum:
-				for k := range axis {
-					r += float64(column[k*inner+i])
+	fold := func(o, lo, hi int) {
+		r := make([]float64, hi-lo)
+		for k := range axis {
+			at := (o*axis + k) * inner
+			row := x[at+lo : at+hi]
+			switch {
+			case p.Op == gpu.ReduceSum:
+				for i, v := range row {
+					r[i] += float64(v)
 				}
-			case gpu.ReduceMax:
-				r = float64(column[i])
-				for k := 1; k < axis; k++ {
-					r = larger(r, float64(column[k*inner+i]))
+			case k == 0:
+				for i, v := range row {
+					r[i] = float64(v)
 				}
-			case gpu.ReduceMin:
-				r = float64(column[i])
-				for k := 1; k < axis; k++ {
-					r = -larger(-r, -float64(column[k*inner+i]))
+			case p.Op == gpu.ReduceMax:
+				for i, v := range row {
+					r[i] = larger(r[i], float64(v))
+				}
+			case p.Op == gpu.ReduceMin:
+				for i, v := range row {
+					r[i] = -larger(-r[i], -float64(v))
 				}
 			}
-			out[o*inner+i] = T(scale * r)
+		}
+		for i, v := range r {
+			out[o*inner+lo+i] = T(scale * v)
 		}
 	}
+	if p.Outer == 1 {
+		parallel(inner, axis, func(lo, hi int) { fold(0, lo, hi) })
+		return
+	}
+	parallel(int(p.Outer), axis*inner, func(lo, hi int) {
+		for o := lo; o < hi; o++ {
+			fold(o, 0, inner)
+		}
+	})
 }
 
 func argMax[T float](h *backend, l *gpu.Launch) {

@@ -6,10 +6,9 @@ import (
 	"gradbook/gpu"
 )
 
-// logSumExp is the logarithm of the sum of exponentials of a row, and the
-// row's largest element.
-func logSumExp[T float](row []T) (lse, largest float64) {
-	largest = float64(row[0])
+// logSumExp is the logarithm of the sum of exponentials of a row.
+func logSumExp[T float](row []T) float64 {
+	largest := float64(row[0])
 	for _, v := range row[1:] {
 		largest = larger(largest, float64(v))
 	}
@@ -17,24 +16,26 @@ func logSumExp[T float](row []T) (lse, largest float64) {
 	for _, v := range row {
 		sum += math.Exp(float64(v) - largest)
 	}
-	return largest + math.Log(sum), largest
+	return largest + math.Log(sum)
 }
 
 func softmax[T float](h *backend, l *gpu.Launch) {
 	p := l.Params.(*gpu.SoftmaxParams)
 	x, y := elems[T](l.Args[0]), elems[T](l.Args[1])
 	cols := int(p.Cols)
-	for r := range int(p.Rows) {
-		row := x[r*cols : (r+1)*cols]
-		lse, _ := logSumExp(row)
-		for c, v := range row {
-			if p.Log != 0 {
-				y[r*cols+c] = T(float64(v) - lse)
-			} else {
-				y[r*cols+c] = T(math.Exp(float64(v) - lse))
+	parallel(int(p.Rows), cols, func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			row := x[r*cols : (r+1)*cols]
+			lse := logSumExp(row)
+			for c, v := range row {
+				if p.Log != 0 {
+					y[r*cols+c] = T(float64(v) - lse)
+				} else {
+					y[r*cols+c] = T(math.Exp(float64(v) - lse))
+				}
 			}
 		}
-	}
+	})
 }
 
 func softmaxBwd[T float](h *backend, l *gpu.Launch) {
@@ -67,7 +68,7 @@ func xent[T float](h *backend, l *gpu.Launch) {
 	cols := int(p.Cols)
 	for r := range int(p.Rows) {
 		row := logits[r*cols : (r+1)*cols]
-		s, _ := logSumExp(row)
+		s := logSumExp(row)
 		picked := math.NaN()
 		if at := int(labels[r]); at >= 0 && at < cols {
 			picked = float64(row[at])

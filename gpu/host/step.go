@@ -10,7 +10,7 @@ func sgdStep[T float](h *backend, l *gpu.Launch) {
 	p := l.Params.(*gpu.SGDParams)
 	gs, ws, vs := elems[T](l.Args[0])[:p.N], elems[T](l.Args[1])[:p.N], elems[T](l.Args[2])[:p.N]
 	lr, momentum, decay := float64(T(p.LR)), float64(T(p.Momentum)), float64(T(p.WeightDecay))
-	parallel(len(ws), func(lo, hi int) {
+	parallel(len(ws), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			g, w := float64(gs[i]), float64(ws[i])
 			g += decay * w
@@ -32,7 +32,7 @@ func adamStep[T float](h *backend, l *gpu.Launch) {
 	lr, eps, decay := float64(T(p.LR)), float64(T(p.Eps)), float64(T(p.WeightDecay))
 	beta1, beta2 := float64(T(p.Beta1)), float64(T(p.Beta2))
 	fix1, fix2 := 1-math.Pow(beta1, t), 1-math.Pow(beta2, t)
-	parallel(len(ws), func(lo, hi int) {
+	parallel(len(ws), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			g, w := float64(gs[i]), float64(ws[i])
 			if p.Decoupled != 0 {

@@ -2,40 +2,68 @@ package host
 
 import "gradbook/gpu"
 
-// window visits every position of every window in column order: c is its
-// place in the columns, x the place of the pixel under it, -1 in the padding.
-func window(p *gpu.WindowParams, f func(c, x int)) {
-	c := 0
-	for n := range int(p.N) {
-		for plane := range int(p.C) {
-			for kh := range int(p.KH) {
-				for kw := range int(p.KW) {
-					for oh := range int(p.OH) {
-						row := oh*int(p.SH) + kh*int(p.DH) - int(p.PH)
-						for ow := range int(p.OW) {
-							col := ow*int(p.SW) + kw*int(p.DW) - int(p.PW)
-							x := -1
-							if row >= 0 && row < int(p.H) && col >= 0 && col < int(p.W) {
-								x = ((n*int(p.C)+plane)*int(p.H)+row)*int(p.W) + col
-							}
-							f(c, x)
-							c++
-						}
+// windowRow is a row of windows seen at one of their places: the pixels under
+// place (kh, kw) of the windows (oh, 0) to (oh, OW-1) of a plane.
+type windowRow struct {
+	place  int // kh*KW + kw
+	column int // of the first window, in the column matrix
+	window int // the first window, among all windows of all planes
+	pixel  int // under the first window; it may be outside the image
+	step   int // from pixel to pixel
+	lo, hi int // windows whose pixel is inside the image
+}
+
+// windows visits the rows of windows of every plane, in column order within a
+// plane. Planes do not depend on each other.
+func windows(p *gpu.WindowParams, f func(r windowRow)) {
+	ow, rows := int(p.OW), int(p.OH)
+	places := int(p.KH * p.KW)
+	parallel(int(p.N*p.C), places*rows*ow, func(from, to int) {
+		for plane := from; plane < to; plane++ {
+			for place := range places {
+				kh, kw := place/int(p.KW), place%int(p.KW)
+				left := kw*int(p.DW) - int(p.PW) // of the first window's pixel
+				lo := min(max(0, ceilDiv(-left, int(p.SW))), ow)
+				hi := min(max(lo, ceilDiv(int(p.W)-left, int(p.SW))), ow)
+				for oh := range rows {
+					row := oh*int(p.SH) + kh*int(p.DH) - int(p.PH)
+					r := windowRow{
+						place:  place,
+						column: ((plane*places+place)*rows + oh) * ow,
+						window: (plane*rows + oh) * ow,
+						pixel:  (plane*int(p.H)+row)*int(p.W) + left,
+						step:   int(p.SW),
+						lo:     lo, hi: hi,
 					}
+					if row < 0 || row >= int(p.H) {
+						r.lo, r.hi = 0, 0
+					}
+					f(r)
 				}
 			}
 		}
+	})
+}
+
+// ceilDiv is a/b rounded up, for positive b.
+func ceilDiv(a, b int) int {
+	if a <= 0 {
+		return -(-a / b)
 	}
+	return (a + b - 1) / b
 }
 
 func im2col[T float](h *backend, l *gpu.Launch) {
 	p := l.Params.(*gpu.WindowParams)
 	x, cols := elems[T](l.Args[0]), elems[T](l.Args[1])
-	window(p, func(c, at int) {
-		if at < 0 {
-			cols[c] = T(p.Pad)
-		} else {
-			cols[c] = x[at]
+	windows(p, func(r windowRow) {
+		row := cols[r.column : r.column+int(p.OW)]
+		for i := range row {
+			if i >= r.lo && i < r.hi {
+				row[i] = x[r.pixel+i*r.step]
+			} else {
+				row[i] = T(p.Pad)
+			}
 		}
 	})
 }
@@ -44,9 +72,9 @@ func col2im[T float](h *backend, l *gpu.Launch) {
 	p := l.Params.(*gpu.WindowParams)
 	cols, x := elems[T](l.Args[0]), elems[T](l.Args[1])
 	clear(x[:p.N*p.C*p.H*p.W])
-	window(p, func(c, at int) {
-		if at >= 0 {
-			x[at] += cols[c]
+	windows(p, func(r windowRow) {
+		for i := r.lo; i < r.hi; i++ {
+			x[r.pixel+i*r.step] += cols[r.column+i]
 		}
 	})
 }
@@ -54,17 +82,15 @@ func col2im[T float](h *backend, l *gpu.Launch) {
 func maxPool[T float](h *backend, l *gpu.Launch) {
 	p := l.Params.(*gpu.WindowParams)
 	x, y, index := elems[T](l.Args[0]), elems[T](l.Args[1]), elems[int32](l.Args[2])
-	windows, places := int(p.OH*p.OW), int(p.KH*p.KW)
-	for i := range int(p.N*p.C) * windows {
+	for i := range int(p.N * p.C * p.OH * p.OW) {
 		index[i] = -1
 	}
-	window(p, func(c, at int) {
-		if at < 0 {
-			return
-		}
-		plane, place, w := c/(places*windows), c/windows%places, c%windows
-		if o := plane*windows + w; index[o] < 0 || beats(x[at], y[o]) {
-			y[o], index[o] = x[at], int32(place)
+	windows(p, func(r windowRow) {
+		for i := r.lo; i < r.hi; i++ {
+			v, o := x[r.pixel+i*r.step], r.window+i
+			if index[o] < 0 || beats(v, y[o]) {
+				y[o], index[o] = v, int32(r.place)
+			}
 		}
 	})
 }
@@ -72,12 +98,12 @@ func maxPool[T float](h *backend, l *gpu.Launch) {
 func maxPoolBwd[T float](h *backend, l *gpu.Launch) {
 	p := l.Params.(*gpu.WindowParams)
 	dy, index, dx := elems[T](l.Args[0]), elems[int32](l.Args[1]), elems[T](l.Args[2])
-	windows, places := int(p.OH*p.OW), int(p.KH*p.KW)
 	clear(dx[:p.N*p.C*p.H*p.W])
-	window(p, func(c, at int) {
-		plane, place, w := c/(places*windows), c/windows%places, c%windows
-		if o := plane*windows + w; at >= 0 && index[o] == int32(place) {
-			dx[at] += dy[o]
+	windows(p, func(r windowRow) {
+		for i := r.lo; i < r.hi; i++ {
+			if o := r.window + i; index[o] == int32(r.place) {
+				dx[r.pixel+i*r.step] += dy[o]
+			}
 		}
 	})
 }
