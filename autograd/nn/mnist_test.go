@@ -14,7 +14,7 @@ func TestMNIST(t *testing.T) {
 	tensor.Seed(1)
 	train, test := data.MNIST()
 	model := nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10))
-	opt := optim.Adam(model.Params(), 1e-3)
+	opt := optim.Adam(model.Params(), 2e-3)
 	for epoch := range 3 {
 		for _, b := range train.Shuffled(epoch).Batches(128) {
 			nn.CrossEntropy(model.Forward(b.X), b.Y).Backward()

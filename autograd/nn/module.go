@@ -165,5 +165,9 @@ func describe(m Module) string {
 		return s.String()
 	}
 	name := strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
-	return name[strings.LastIndex(name, ".")+1:]
+	name = name[strings.LastIndex(name, ".")+1:]
+	if strings.Contains(name, "_") {
+		return "own layer" // a generated name: the type has none that its author would know
+	}
+	return name
 }

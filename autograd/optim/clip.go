@@ -8,8 +8,17 @@ import (
 
 // ClipGradNorm scales the gradients that no step has used so that their norm,
 // taken over all of them as one vector, is at most most. It returns the norm
-// before. All happens on the device, without a wait.
+// before. All happens on the device, without a wait. If the device fails the
+// gradients are used up, so that a loop that is run again starts from nothing.
 func ClipGradNorm(params []*autograd.Var, most float64) *autograd.Var {
+	done := false
+	defer func() {
+		for _, p := range params {
+			if !done {
+				p.UseGrad()
+			}
+		}
+	}()
 	var total *tensor.Tensor
 	for _, p := range params {
 		if !p.HasGrad() {
@@ -49,5 +58,6 @@ func ClipGradNorm(params []*autograd.Var, most float64) *autograd.Var {
 			p.Grad.Become(g.SetRole(gpu.Gradient).SetName(name))
 		}
 	}
+	done = true
 	return autograd.Const(norm)
 }

@@ -26,24 +26,34 @@ func (e *StepError) Interrupted() bool {
 
 // The outcomes of a step that met a fault.
 const (
-	before     = "the step was not taken"
+	before     = "the step was not taken, and its gradients are dropped"
 	after      = "the step was taken, after a launch that failed was tried again"
 	incomplete = "the step is incomplete, and its rest comes before the next one"
-	still      = "the step before is still incomplete, and this one was not taken"
+	still      = "the step before is still incomplete; this one was not taken, and its gradients are dropped"
 )
 
 // Step updates each parameter that got a gradient since the last step, and
 // takes these gradients as used. It panics if there is none. If the device
-// fails it panics with a *StepError, which tells whether the step was taken.
+// fails or an interrupt is in force it panics with a *StepError, which tells
+// whether the step was taken. The gradients are used up either way, so that a
+// loop that is run again starts from nothing.
 func (o *Optimizer) Step() {
+	defer o.useGrads()
 	if err := o.flush(); err != nil {
 		panic(&StepError{o.name, still, err})
 	}
 	if o.dev.Interrupted() {
-		panic(&tensor.DeviceError{Op: o.name, Err: &gpu.InterruptedError{Kernel: gpu.Count}})
+		panic(&StepError{o.name, before, &gpu.InterruptedError{Kernel: gpu.Count}})
 	}
 	rate := o.Rate()
-	launches, touched := o.prepare(rate)
+	var launches []launch
+	var touched []*gpu.Storage
+	if err := attempt(func() { launches, touched = o.prepare(rate) }); err != nil {
+		panic(&StepError{o.name, before, err})
+	}
+	if len(launches) == 0 {
+		tensor.Fail(o.name, "no parameter has a new gradient", "call Backward first")
+	}
 	var failed error
 	outcome := before
 	unready := o.dev.Shield(func() {
@@ -58,9 +68,6 @@ func (o *Optimizer) Step() {
 	}, touched...)
 	if outcome != before {
 		o.steps++
-		for _, p := range o.params {
-			p.UseGrad()
-		}
 	}
 	if outcome == incomplete {
 		o.takeGrads()
@@ -87,9 +94,6 @@ func (o *Optimizer) prepare(rate float64) (launches []launch, touched []*gpu.Sto
 		for _, s := range o.slots[i] {
 			touched = append(touched, s.Storage())
 		}
-	}
-	if len(launches) == 0 {
-		tensor.Fail(o.name, "no parameter has a new gradient", "call Backward first")
 	}
 	return launches, touched
 }
@@ -129,6 +133,12 @@ func (o *Optimizer) flush() error {
 		return nil
 	}
 	return errors.Join(unready, failed)
+}
+
+func (o *Optimizer) useGrads() {
+	for _, p := range o.params {
+		p.UseGrad()
+	}
 }
 
 // takeGrads takes the gradients away from the parameters, so that the next
