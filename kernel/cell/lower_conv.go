@@ -205,6 +205,9 @@ func (l *lowerer) toInterface(s string, from, to types.Type) string {
 	if l.loose(to) {
 		return l.box(s, from)
 	}
+	if s == "krt.Stdin()" && TypeName(to) == "io.Reader" {
+		return "krt.StdinReader()" // a file would have to be filled before anybody reads it
+	}
 	if l.lives(from) || isStructLit(from) {
 		return l.asCompiled(to) + "(" + l.box(s, from) + ")"
 	}

@@ -163,6 +163,9 @@ func (s *support) Stdin() *os.File {
 	return rd
 }
 
+// StdinReader is os.Stdin where any reader will do: what it holds is asked for when it is read, and not before.
+func (s *support) StdinReader() io.Reader { return s.stdin }
+
 // logSink is where package log writes while sessions live: to the cell of the goroutine that logs, or to the process's own
 // stderr.
 type logSink struct {

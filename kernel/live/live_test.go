@@ -204,3 +204,42 @@ func TestSoakRestarts(t *testing.T) {
 		}
 	}
 }
+
+// Input is asked for when it is read: not when os.Stdin is only mentioned, and
+// not one line ahead.
+func TestStdinIsReadOnDemand(t *testing.T) {
+	p := start(t, t.TempDir())
+	p.run("import (\n\t\"bufio\"\n\t\"os\"\n)")
+	for _, cell := range []struct {
+		code  string
+		lines int
+	}{
+		{"r := bufio.NewReader(os.Stdin)", 0},
+		{"r.ReadString('\n')\nline, _ := r.ReadString('\n')\nfmt.Print(line)", 2},
+		{"sc := bufio.NewScanner(os.Stdin)\nsc.Scan()\nfmt.Print(sc.Text())", 1},
+		{"var a, b int\nfmt.Scan(&a, &b)\nfmt.Print(a, b)", 2},
+		{"var c, d int\nfmt.Fscan(os.Stdin, &c)\nfmt.Fscan(os.Stdin, &d)\nfmt.Print(c, d)", 2},
+		{"fmt.Print(session.Input(\"a? \"), session.Password(\"b? \"))", 2},
+	} {
+		code, lines := cell.code, cell.lines
+		id, err := p.Send(wire.Shell, "execute_request", map[string]any{"code": code, "allow_stdin": true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range lines {
+			select {
+			case <-p.Stdin:
+			case <-time.After(20 * time.Second):
+				t.Fatalf("%s: %d of %d lines were asked for", code, i, lines)
+			}
+			p.Send(wire.Stdin, "input_reply", map[string]any{"value": fmt.Sprint(i + 5)})
+		}
+		if got := p.reply(id); got["status"] != "ok" {
+			t.Errorf("%s: %v", code, got)
+		}
+		if len(p.Stdin) != 0 {
+			t.Errorf("%s: more than %d lines were asked for", code, lines)
+		}
+	}
+	p.shutdown()
+}
