@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -102,6 +103,7 @@ type cellRun struct {
 	count   int
 	clear   bool // before the next output
 	failed  *CellError
+	updated []string // ids of displays that changed after they were shown, in order
 	replied bool
 	idle    bool
 	done    chan struct{}
@@ -158,6 +160,12 @@ func (r *run) cell(ctx context.Context, index int, c *notebook.Cell) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	// The console cannot change what it has printed: what was updated is printed once more as it is at the end.
+	for _, id := range run.updated {
+		if outs := r.shown[id]; len(outs) > 0 {
+			r.print(outs[len(outs)-1]["data"].(map[string]any))
+		}
+	}
 	c.SetOutputs(run.outputs, run.count)
 	const layout = "2006-01-02T15:04:05.000000Z"
 	c.SetMetadata("execution", map[string]string{
@@ -273,6 +281,9 @@ func (r *run) output(m *wire.Message) error {
 	case "update_display_data":
 		for _, out := range r.shown[f.Transient.ID] {
 			out["data"], out["metadata"] = f.Data, f.Metadata
+		}
+		if !slices.Contains(c.updated, f.Transient.ID) {
+			c.updated = append(c.updated, f.Transient.ID)
 		}
 	case "error":
 		c.cleared()

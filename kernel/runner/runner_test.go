@@ -197,6 +197,17 @@ func TestDisplays(t *testing.T) {
 	}
 }
 
+func TestTheConsoleShowsTheLastState(t *testing.T) {
+	nb := book(t, code("show one\nupdate two\nupdate three\nprint x"), code("print y"))
+	console, err := execute(t, nb, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := console.String(), "one\nx\nthree\ny\n"; got != want {
+		t.Errorf("printed %q, want %q", got, want)
+	}
+}
+
 func TestForeignNotebook(t *testing.T) {
 	nb := book(t, code("print a"))
 	nb.SetMetadata("language_info", map[string]any{"name": "python"})
