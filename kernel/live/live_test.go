@@ -215,7 +215,7 @@ func TestStdinIsReadOnDemand(t *testing.T) {
 		lines int
 	}{
 		{"r := bufio.NewReader(os.Stdin)", 0},
-		{"r.ReadString('\n')\nline, _ := r.ReadString('\n')\nfmt.Print(line)", 2},
+		{"r.ReadString('\\n')\nline, _ := r.ReadString('\\n')\nfmt.Print(line)", 2},
 		{"sc := bufio.NewScanner(os.Stdin)\nsc.Scan()\nfmt.Print(sc.Text())", 1},
 		{"var a, b int\nfmt.Scan(&a, &b)\nfmt.Print(a, b)", 2},
 		{"var c, d int\nfmt.Fscan(os.Stdin, &c)\nfmt.Fscan(os.Stdin, &d)\nfmt.Print(c, d)", 2},
