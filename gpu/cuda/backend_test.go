@@ -186,8 +186,8 @@ func TestRecording(t *testing.T) {
 	for range 4 {
 		one.step()
 	}
-	for _, reversed := range []int64{0, 1} {
-		fake.set("reversed", reversed)
+	for order := range int64(10) {
+		fake.set("order", order)
 		b := openFake(t)
 		m := newTraining(t, b)
 		m.step()
@@ -202,13 +202,13 @@ func TestRecording(t *testing.T) {
 			}
 		}
 		if !bytes.Equal(m.learned(), one.learned()) {
-			t.Error("replays learned something else; reversed", reversed)
+			t.Error("replays learned something else, order", order)
 		}
 		r.Close()
 		if b.Stats() != before {
 			t.Errorf("held after Close: %+v, before %+v", b.Stats(), before)
 		}
-		fake.set("reversed", 0)
+		fake.set("order", 0)
 	}
 }
 

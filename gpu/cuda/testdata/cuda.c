@@ -14,7 +14,7 @@ static int fail_after, fail_result;
 static int64_t memory_limit = (int64_t)1 << 34, memory_used;
 static int driver_version = 13000, device_count = 1, capability_major = 9;
 static int lost;     // the result that every call of the process has
-static int reversed; // graphs run their latest ready node first
+static int64_t order; // 0: graphs run as captured; else a seed for the choice among ready nodes
 
 typedef int (*executor)(const char *entry, int module, const void *params);
 typedef void (*loader)(int module, const char *image);
@@ -70,8 +70,8 @@ EXPORT void fake_set(const char *what, int64_t value)
 		capability_major = value;
 	else if (!strcmp(what, "lost")) // 0 stands for a new process
 		lost = value;
-	else if (!strcmp(what, "reversed"))
-		reversed = value;
+	else if (!strcmp(what, "order"))
+		order = value;
 	else
 		abort();
 }
@@ -625,23 +625,32 @@ EXPORT int cuGraphExecDestroy(struct graph *g)
 	return SUCCESS;
 }
 
-// Hands the nodes to the stream in an order that the edges allow: that of the
-// capture, or, reversed, always the latest one that is ready.
+static int ready(struct work *w)
+{
+	for (size_t i = 0; i < w->after_count; i++)
+		if (!w->after[i]->ran)
+			return 0;
+	return !w->ran;
+}
+
+// Hands the nodes to the stream in an order that the edges allow.
 EXPORT int cuGraphLaunch(struct graph *g, struct stream *s)
 {
 	ENTER(cuGraphLaunch);
 	fake_log("replay %d", g->nodes);
+	uint64_t random = order;
 	for (struct work *w = g->first; w; w = w->next)
 		w->ran = 0;
 	for (int left = g->nodes; left > 0; left--) {
 		struct work *pick = NULL;
-		for (struct work *w = g->first; w && (reversed || !pick); w = w->next) {
-			int ready = !w->ran;
-			for (size_t i = 0; i < w->after_count; i++)
-				ready = ready && w->after[i]->ran;
-			if (ready)
-				pick = w;
-		}
+		int candidates = 0;
+		for (struct work *w = g->first; w; w = w->next)
+			if (ready(w)) {
+				random = random * 6364136223846793005u + 1442695040888963407u;
+				candidates++;
+				if (!pick || (order && (random >> 33) % candidates == 0))
+					pick = w;
+			}
 		pick->ran = 1;
 		struct work copy = *pick;
 		copy.after = NULL;
