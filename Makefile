@@ -59,6 +59,7 @@ test: ## run every test: Go, Python, browser
 	@status=0; \
 	$(GO) vet ./... || status=1; \
 	$(GOTEST) -timeout 20m ./... || status=1; \
+	$(GOTEST) -tags invariants ./gpu ./gpu/host || status=1; \
 	$(PYTEST) kernel/frontends || status=1; \
 	exit $$status
 
