@@ -209,15 +209,20 @@ func (s *Session) Free() (given, held gpu.Bytes) {
 	return given, held
 }
 
-// Close closes all devices. Values on them can no longer be used.
+// Close closes all devices and forgets the ledger. Values on the devices can no
+// longer be used; the next use of the session opens devices anew.
 func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.devMu.Lock()
 	defer s.devMu.Unlock()
 	var errs []error
 	for _, o := range s.devices {
 		errs = append(errs, o.device.Close())
 	}
-	s.devices, s.current = nil, nil
+	s.devices, s.current, s.seed = nil, nil, nil
+	s.cell, s.open, s.ledger = 0, nil, nil
+	clear(s.stray)
 	gpu.SetDefault(nil)
 	return errors.Join(errs...)
 }

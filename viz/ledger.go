@@ -20,9 +20,9 @@ func Ledger(entries []session.Entry) display.Bundle {
 	}
 	t := ledgerTable(entries)
 	p := picture{text: strings.TrimRight(t.String(), "\n"), still: t.picture("ledger"), more: `<div style="overflow-x:auto">` + t.HTML() + `</div>`}
-	for _, k := range kernelTables(entries[len(entries)-1]) {
+	for _, k := range kernelTables(lastAtWork(entries)) {
 		p.text += "\n\n" + strings.TrimRight(k.String(), "\n")
-		p.more += `<details style="margin-top:4px"><summary style="font-size:12px">kernels of the last cell</summary>` + k.HTML() + `</details>`
+		p.more += `<details style="margin-top:4px"><summary style="font-size:12px">` + htmlEscape("kernels of "+k.foot[0]) + `</summary>` + k.HTML() + `</details>`
 	}
 	return p.bundle()
 }
@@ -61,6 +61,19 @@ func ledgerNotes(c gpu.Counters, err string) string {
 		notes = append(notes, err)
 	}
 	return strings.Join(notes, ", ")
+}
+
+// lastAtWork is the last cell that launched something, the last one if none
+// did.
+func lastAtWork(entries []session.Entry) session.Entry {
+	for i := len(entries) - 1; i >= 0; i-- {
+		for _, w := range entries[i].Work {
+			if launches(w.Counters) > 0 {
+				return entries[i]
+			}
+		}
+	}
+	return entries[len(entries)-1]
 }
 
 // kernelTables lists the kernels that a cell launched, the most expensive
