@@ -136,6 +136,18 @@ func (v *Var) extreme(name string, o *Var, orEqual, strictly gpu.BinaryOp, y *te
 	}}.gives(y)
 }
 
+// Clamp returns v with what is below lo raised to lo, and what is above hi
+// lowered to hi; no gradient comes from there.
+func (v *Var) Clamp(lo, hi float64) *Var {
+	x := v.Value
+	y := x.Clamp(lo, hi)
+	return op{name: "clamp", in: []*Var{v}, reads: []*tensor.Tensor{x, y}, back: func(s *step) {
+		same := x.Equal(y)
+		defer same.Free()
+		s.send(0, s.dy.Mul(same))
+	}}.gives(y)
+}
+
 // AddScalar returns v + c.
 func (v *Var) AddScalar(c float64) *Var {
 	return op{name: "add_scalar", in: []*Var{v}, back: func(s *step) { s.send(0, s.dy) }}.gives(v.Value.AddScalar(c))

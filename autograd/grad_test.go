@@ -60,6 +60,7 @@ func checks() []check {
 		one("tanh", rnd(3), (*Var).Tanh), one("sigmoid", rnd(3), (*Var).Sigmoid), one("relu", rnd(6), (*Var).ReLU),
 		one("gelu", rnd(6), (*Var).GELU), one("silu", rnd(6), (*Var).SiLU), one("softplus", rnd(6), (*Var).Softplus),
 		one("unary of a view", rnd(3, 2), func(x *Var) *Var { return x.T().Tanh() }),
+		one("clamp", rnd(8), func(x *Var) *Var { return x.Clamp(-0.7, 0.4) }),
 		one("add scalar", rnd(3), func(x *Var) *Var { return x.AddScalar(2) }),
 		one("mul scalar", rnd(3), func(x *Var) *Var { return x.MulScalar(-2) }),
 		one("pow scalar", pos(3), func(x *Var) *Var { return x.PowScalar(2.5) }),

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"fmt"
 	"slices"
 
 	"gradbook/gpu"
@@ -82,6 +83,22 @@ func (t *Tensor) Maximum(o *Tensor) *Tensor { return Binary("maximum", gpu.Max, 
 
 // Minimum returns the smaller of t and o element by element, broadcast.
 func (t *Tensor) Minimum(o *Tensor) *Tensor { return Binary("minimum", gpu.Min, t, o, 1, 0) }
+
+// Clamp returns t with what is below lo raised to lo, and what is above hi
+// lowered to hi.
+func (t *Tensor) Clamp(lo, hi float64) *Tensor {
+	operands("clamp", t)
+	if lo > hi {
+		Fail("clamp", fmt.Sprintf("%g to %g is no range", lo, hi), "", t)
+	}
+	m := Maker{t.Device(), t.dtype}
+	low, high := m.Full(lo), m.Full(hi)
+	defer low.Free()
+	defer high.Free()
+	raised := Binary("clamp", gpu.Max, t, low, 1, 0)
+	defer raised.Free()
+	return Binary("clamp", gpu.Min, raised, high, 1, 0)
+}
 
 // Less returns 1 where t < o, else 0, broadcast.
 func (t *Tensor) Less(o *Tensor) *Tensor { return Binary("less", gpu.Less, t, o, 1, 0) }

@@ -3,6 +3,7 @@ package nn_test
 import (
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"testing"
 
 	"gradbook/autograd"
@@ -100,6 +101,41 @@ func TestWhatAStepLeaves(t *testing.T) {
 			for _, r := range dev.Snapshot().Rows[before:] {
 				t.Log(r.Owner, r.Bytes)
 			}
+		}
+	}
+}
+
+// Goroutines train models of their own on one device, and each comes to the
+// bits that it would have come to alone.
+func TestGoroutines(t *testing.T) {
+	dev := gpu.New(host.New())
+	x, y := synthetic(dev, 8, 12)
+	build := func() *nn.Model {
+		if err := dev.Seed(3); err != nil {
+			t.Fatal(err)
+		}
+		return mlp(nn.On(dev), []int{12, 16, 10}, nn.Tanh)
+	}
+	train := func(m *nn.Model) (bits []float64) {
+		opt := optim.Adam(m.Params(), 1e-2)
+		for range 20 {
+			nn.CrossEntropy(m.Forward(x), y).Backward()
+			opt.Step()
+		}
+		for _, p := range m.Params() {
+			bits = append(bits, p.Float64s()...)
+		}
+		return bits
+	}
+	want := train(build())
+	results := make(chan []float64)
+	for range 4 {
+		m := build()
+		go func() { results <- train(m) }()
+	}
+	for range 4 {
+		if got := <-results; !slices.Equal(got, want) {
+			t.Error("goroutines disturb each other")
 		}
 	}
 }
