@@ -1,5 +1,6 @@
 """jupyter console in a terminal, as a person types into it."""
 
+import os
 import sys
 
 import pexpect
@@ -10,24 +11,40 @@ WAIT = 60
 
 
 @pytest.fixture
-def console(kernelspec):
-    # A dumb terminal keeps prompt_toolkit from redrawing what was typed.
-    child = pexpect.spawn(
-        sys.executable,
-        ["-m", "jupyter", "console", "--kernel", KERNEL, "--simple-prompt"],
-        encoding="utf-8",
-        timeout=WAIT,
-        dimensions=(40, 120),
-    )
+def terminal(kernelspec):
+    """Starts jupyter console in a terminal; what the terminal shows is kept in out/console.txt."""
+    children = []
     OUT.mkdir(exist_ok=True)
-    with (OUT / "console.txt").open("w") as log:
-        child.logfile_read = log
-        child.expect(r"In \[1\]: ")
-        yield child
-        child.close(force=True)
+    with (OUT / "console.txt").open("a") as log:
+
+        def start(*options):
+            child = pexpect.spawn(
+                sys.executable,
+                ["-m", "jupyter", "console", "--kernel", KERNEL, *options],
+                encoding="utf-8",
+                timeout=WAIT,
+                dimensions=(40, 120),
+                # Else prompt_toolkit waits for this terminal to say where its cursor is.
+                env={**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"},
+            )
+            child.logfile_read = log
+            children.append(child)
+            return child
+
+        yield start
+        for child in children:
+            child.close(force=True)
 
 
-def test_result_output_error_and_completeness(console):
+@pytest.fixture
+def console(terminal):
+    """With the plainest prompt, which draws nothing over what is there."""
+    child = terminal("--simple-prompt")
+    child.expect(r"In \[1\]: ")
+    return child
+
+
+def test_result_output_and_error(console):
     console.sendline("6 * 7")
     console.expect(r"Out\[1\]: 42")
     console.expect(r"In \[2\]: ")
@@ -37,13 +54,18 @@ def test_result_output_error_and_completeness(console):
     console.sendline("absent")
     console.expect("undefined: absent")
     console.expect(r"In \[4\]: ")
-    # An unfinished line waits for the rest.
-    console.sendline("func twice(n int) int {")
-    console.expect(r"\.\.\.: ")
-    console.sendline("return 2 * n }")
-    console.expect(r"In \[5\]: ")
-    console.sendline("twice(21)")
-    console.expect(r"Out\[5\]: 42")
+
+
+def test_an_unfinished_cell_goes_on(terminal):
+    """Enter runs a cell only once it is whole."""
+    console = terminal()
+    console.expect(r"In \[")
+    console.send("func twice(n int) int {\r")
+    console.send("return 2 * n\r")
+    console.send("}\r")
+    console.expect(r"In \[.*2")
+    console.send("fmt.Sprint(twice(33333), twice(44444))\r")
+    console.expect("66666 88888")
 
 
 def test_stdin(console):
@@ -64,8 +86,10 @@ def test_interrupt_keeps_the_session(console):
     console.expect("Out.2.: 10")
 
 
-def test_exit(console):
-    console.sendline("exit")
+def test_end_of_input_leaves(console):
+    console.sendeof()
+    console.expect("really want to exit")
+    console.sendline("y")
     console.expect(pexpect.EOF)
     console.close()
     assert console.exitstatus == 0

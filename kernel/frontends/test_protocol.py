@@ -13,8 +13,8 @@ class TestGradbook(jupyter_kernel_test.KernelTests):
     code_stderr = 'import "os"\nfmt.Fprintln(os.Stderr, "test")'
 
     completion_samples = [
-        {"text": "fmt.Printl", "matches": {"fmt.Println"}},
-        {"text": "math.Sq", "matches": {"math.Sqrt", "math.SqrtE", "math.SqrtPhi", "math.SqrtPi", "math.Sqrt2"}},
+        {"text": "fmt.Printl", "matches": {"Println"}},
+        {"text": "math.Sq", "matches": {"Sqrt", "Sqrt2", "SqrtE", "SqrtPhi", "SqrtPi"}},
         {"text": "é := 1; tim", "matches": {"time"}},
     ]
 
