@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,8 +39,12 @@ func (k *Kernel) execute(ch wire.Channel, m *wire.Message, req executeRequest, f
 	run := &running{ctx: ctx, cancel: cancel, origin: from, req: m, stdin: req.AllowStdin}
 	k.setRunning(run)
 	var out Outcome
-	expressions := map[string]any{}
-	if !empty {
+	expressions, payload := map[string]any{}, []any{}
+	switch {
+	case empty:
+	case k.asksToLeave(req.Code):
+		payload = append(payload, map[string]any{"source": "ask_exit", "keepkernel": false})
+	default:
 		out = k.runCell(ctx, n, req.Code, from)
 	}
 	if out.Err == nil {
@@ -67,7 +72,7 @@ func (k *Kernel) execute(ch wire.Channel, m *wire.Message, req executeRequest, f
 			k.log.Printf("history: cell %d is not kept: %v", n, err)
 		}
 	}
-	reply := executeReply{Status: "ok", ExecutionCount: n, UserExpressions: expressions, Payload: []any{}}
+	reply := executeReply{Status: "ok", ExecutionCount: n, UserExpressions: expressions, Payload: payload}
 	if out.Err != nil {
 		reply.Status = "error"
 		reply.errorContent = failure(out.Err)
@@ -84,6 +89,18 @@ func (k *Kernel) execute(ch wire.Channel, m *wire.Message, req executeRequest, f
 		"started": started.UTC().Format("2006-01-02T15:04:05.000000Z"),
 		"status":  reply.Status,
 	})
+}
+
+// asksToLeave recognizes what people type to leave a console; the console
+// waits for the kernel to say that it may go. A variable of that name is shown
+// like any other.
+func (k *Kernel) asksToLeave(code string) bool {
+	name := strings.TrimSpace(code)
+	if name != "exit" && name != "quit" {
+		return false
+	}
+	eval, err := k.evaluator()
+	return err == nil && !slices.ContainsFunc(eval.Globals(), func(g Global) bool { return g.Name == name })
 }
 
 func (k *Kernel) setRunning(r *running) {

@@ -193,3 +193,18 @@ func TestSessionIsToldOfCells(t *testing.T) {
 		t.Errorf("calls: %s, want %s", got, want)
 	}
 }
+
+func TestExitLeavesAConsole(t *testing.T) {
+	l := newLab(t, nil)
+	for code, want := range map[string]int{"exit": 1, " quit\n": 1, "exit now": 0} {
+		if got := fields(t, l.run(code).reply)["payload"].([]any); len(got) != want {
+			t.Errorf("%q: payload %v", code, got)
+		} else if want == 1 && got[0].(map[string]any)["source"] != "ask_exit" {
+			t.Errorf("%q: payload %v", code, got)
+		}
+	}
+	l.run("set exit")
+	if got := fields(t, l.run("exit").reply)["payload"].([]any); len(got) != 0 {
+		t.Errorf("a variable: payload %v", got)
+	}
+}

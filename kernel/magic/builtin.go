@@ -39,6 +39,7 @@ func (s *Set) help(c *Context, _, _ string) error {
 		fmt.Fprintf(w, "%s\t%s\n", strings.TrimSpace(cmd.mark()+" "+cmd.Args), cmd.Help)
 	}
 	fmt.Fprintf(w, "!COMMAND\tRuns a shell command and shows its output as it comes.\n")
+	fmt.Fprintf(w, "exit, quit\tLeaves a console.\n")
 	return w.Flush()
 }
 
