@@ -14,6 +14,8 @@ type ActivationLayer struct {
 	name  string
 	f     func(*autograd.Var) *autograd.Var
 	fused autograd.Activation
+	// foreign functions may keep what they return.
+	foreign bool
 }
 
 // Forward applies the function.
@@ -23,6 +25,10 @@ func (a *ActivationLayer) String() string { return a.name + "()" }
 
 // Activation makes a layer of a function without parameters.
 func Activation(name string, f func(x *autograd.Var) *autograd.Var) *ActivationLayer {
+	return &ActivationLayer{name: name, f: f, foreign: true}
+}
+
+func activation(name string, f func(x *autograd.Var) *autograd.Var) *ActivationLayer {
 	return &ActivationLayer{name: name, f: f}
 }
 
@@ -42,14 +48,14 @@ func Tanh() *ActivationLayer {
 }
 
 // GELU makes a layer of Gaussian error linear units, in the tanh form.
-func GELU() *ActivationLayer { return Activation("GELU", (*autograd.Var).GELU) }
+func GELU() *ActivationLayer { return activation("GELU", (*autograd.Var).GELU) }
 
 // SiLU makes a layer of x * sigmoid(x).
-func SiLU() *ActivationLayer { return Activation("SiLU", (*autograd.Var).SiLU) }
+func SiLU() *ActivationLayer { return activation("SiLU", (*autograd.Var).SiLU) }
 
 // Softmax makes a layer of exp(x) over the last dimension, divided by its sum.
 // CrossEntropy takes logits: it needs no Softmax before it.
-func Softmax() *ActivationLayer { return Activation("Softmax", (*autograd.Var).Softmax) }
+func Softmax() *ActivationLayer { return activation("Softmax", (*autograd.Var).Softmax) }
 
 // Flatten makes a layer that turns (n, c, h, w) into (n, c*h*w).
-func Flatten() *ActivationLayer { return Activation("Flatten", (*autograd.Var).Flatten) }
+func Flatten() *ActivationLayer { return activation("Flatten", (*autograd.Var).Flatten) }

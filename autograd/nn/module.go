@@ -53,17 +53,32 @@ func setTraining(m Module, on bool) (back func()) {
 	}
 }
 
-// builtin marks modules whose results nobody keeps: they can be discarded.
-type builtin interface{ builtin() }
+// builtin marks modules that may tell that nobody keeps their results: they can
+// be discarded.
+type builtin interface{ builtin() bool }
 
-func (*Model) builtin()           {}
-func (*LinearLayer) builtin()     {}
-func (*EmbeddingLayer) builtin()  {}
-func (*LayerNormLayer) builtin()  {}
-func (*DropoutLayer) builtin()    {}
-func (*Conv2DLayer) builtin()     {}
-func (*MaxPool2DLayer) builtin()  {}
-func (*ActivationLayer) builtin() {}
+func (*LinearLayer) builtin() bool       { return true }
+func (*EmbeddingLayer) builtin() bool    { return true }
+func (*LayerNormLayer) builtin() bool    { return true }
+func (*DropoutLayer) builtin() bool      { return true }
+func (*Conv2DLayer) builtin() bool       { return true }
+func (*MaxPool2DLayer) builtin() bool    { return true }
+func (a *ActivationLayer) builtin() bool { return !a.foreign }
+
+// A model may hand on what a layer of one's own keeps.
+func (m *Model) builtin() bool {
+	for _, l := range m.Layers {
+		if !ours(l) {
+			return false
+		}
+	}
+	return true
+}
+
+func ours(m Module) bool {
+	b, ok := m.(builtin)
+	return ok && b.builtin()
+}
 
 // Model runs modules one after the other.
 type Model struct {
@@ -93,7 +108,7 @@ func Sequential(layers ...Module) *Model {
 func (m *Model) Forward(x *autograd.Var) *autograd.Var {
 	inner := false // x came from a layer of this package and nobody else saw it
 	for i := 0; i < len(m.Layers); i++ {
-		_, ours := m.Layers[i].(builtin)
+		hidden := ours(m.Layers[i])
 		var y *autograd.Var
 		if l, act := m.fused(i); l != nil {
 			y = l.forward(x, act)
@@ -110,7 +125,7 @@ func (m *Model) Forward(x *autograd.Var) *autograd.Var {
 		if inner {
 			x.Discard()
 		}
-		x, inner = y, ours
+		x, inner = y, hidden
 	}
 	return x
 }

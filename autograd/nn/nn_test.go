@@ -185,14 +185,16 @@ func (k *keeper) Params() []*autograd.Var               { return nil }
 
 func TestOwnLayersKeepResults(t *testing.T) {
 	k := &keeper{}
-	m := nn.Sequential(nn.Linear(2, 2), k, nn.Dropout(0), nn.Tanh(), nn.Linear(2, 2))
+	var seen *autograd.Var
+	look := nn.Activation("look", func(x *autograd.Var) *autograd.Var { seen = x.Exp(); return seen })
+	m := nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.ReLU(), k, nn.Dropout(0)), nn.Tanh(), look, nn.Linear(2, 2))
 	run := func() *autograd.Var { return m.Forward(autograd.Const(tensor.Ones(1, 2))).Sum() }
 	run().Backward()
-	if k.last.Value.Freed() {
+	if k.last.Value.Freed() || seen.Value.Freed() {
 		t.Error("Backward freed it")
 	}
 	autograd.NoGrad(func() { run() })
-	if k.last.Value.Freed() {
+	if k.last.Value.Freed() || seen.Value.Freed() {
 		t.Error("a run without a tape freed it")
 	}
 }

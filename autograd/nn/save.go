@@ -18,7 +18,10 @@ type Stateful interface {
 }
 
 // Save writes the parameters of a model, and the state of optimizers, to a
-// file in the safetensors format. It panics with a *tensor.FileError.
+// file in the safetensors format, which other tools read too. Parameters are
+// named after their places, model.layers[0].W; the state of an optimizer after
+// its kind, adam.steps and adam.layers[0].W.m. It panics with a
+// *tensor.FileError.
 func Save(path string, model Module, others ...Stateful) {
 	tensor.WriteFile(path, state(model, others), map[string]string{"format": "gradbook"})
 }
