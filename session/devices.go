@@ -5,4 +5,5 @@ package session
 import (
 	_ "gradbook/gpu/cuda"
 	_ "gradbook/gpu/host"
+	_ "gradbook/gpu/vulkan"
 )

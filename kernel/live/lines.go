@@ -24,7 +24,7 @@ func lines(s *session.Session, devices func() []string) []magic.Command {
 					return err
 				}
 				i := d.Info()
-				fmt.Fprintf(c.Stdout, "%s: %s\n", d, strings.TrimSuffix(i.Name+", "+i.Driver, ", "))
+				fmt.Fprintf(c.Stdout, "%s: %s\n", d, i.Name)
 				return nil
 			}},
 		{Name: "residency", Help: "Draws who owns every byte, on the devices and in host memory.",
