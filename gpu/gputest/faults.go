@@ -176,8 +176,9 @@ func (t *training) bits() ([]byte, error) {
 // the bits of a run without faults.
 func (s *suite) faulted(t *testing.T) {
 	const steps = 3
+	backend := lent{s.start(t)}
 	train := func(t *testing.T, wrap func(gpu.Backend) gpu.Backend, call Call, n int) (bits []byte, hit bool) {
-		f := Faulty(wrap(s.open()))
+		f := Faulty(wrap(backend))
 		d := gpu.New(Strict(f))
 		defer func() {
 			if err := d.Close(); err != nil {

@@ -315,9 +315,9 @@ func (p *program) books() {
 // not change results.
 func (s *suite) programs(t *testing.T) {
 	const steps = 300
+	backend := lent{s.start(t)}
 	run := func(t *testing.T, seed uint64, wrap func(gpu.Backend) gpu.Backend, faults, reuse bool) [][]byte {
-		b := wrap(s.open())
-		f := Faulty(b)
+		f := Faulty(wrap(backend))
 		d := gpu.New(Strict(f))
 		defer func() {
 			if err := d.Close(); err != nil {

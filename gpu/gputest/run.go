@@ -67,6 +67,21 @@ func (s *suite) start(t *testing.T) gpu.Backend {
 	return b
 }
 
+// lent is a backend that several devices use, one after the other: opening one
+// can be slow, and drivers dislike being opened hundreds of times. What a
+// device leaves behind is an error.
+type lent struct{ gpu.Backend }
+
+func (l lent) Close() error {
+	if err := l.Sync(); err != nil {
+		return err
+	}
+	if held := l.Stats(); held.BytesHeld != 0 || held.Buffers != 0 {
+		return fmt.Errorf("closed with %d bytes held in %d buffers", held.BytesHeld, held.Buffers)
+	}
+	return nil
+}
+
 // each calls f for every case and dtype that the backend must know.
 func (s *suite) each(t *testing.T, info gpu.Info, f func(t *testing.T, c *testCase, dtype gpu.DType)) {
 	byKernel := map[gpu.Kernel][]testCase{}
