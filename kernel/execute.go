@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -48,8 +49,8 @@ func (k *Kernel) execute(ch wire.Channel, m *wire.Message, req executeRequest, f
 		out = k.runCell(ctx, n, req.Code, from)
 	}
 	if out.Err == nil {
-		for name, expr := range req.UserExpressions {
-			expressions[name] = k.userExpression(ctx, n, expr)
+		for _, name := range slices.Sorted(maps.Keys(req.UserExpressions)) {
+			expressions[name] = k.userExpression(ctx, n, req.UserExpressions[name])
 		}
 	}
 	k.setRunning(nil)

@@ -6,6 +6,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log"
 	"os"
@@ -107,5 +108,10 @@ func (e evaluator) Globals() []kernel.Global {
 	}
 	return list
 }
-func (e evaluator) Reset() error                                 { return e.in.Reset() }
-func (e evaluator) Get(ctx context.Context, module string) error { return nil }
+func (e evaluator) Reset() error { return e.in.Reset() }
+
+// Get fails: the interpreter runs what is compiled into this program, and
+// nothing else yet.
+func (e evaluator) Get(context.Context, string) error {
+	return errors.New("only the packages that are built in can be imported; modules cannot be added")
+}
