@@ -174,6 +174,10 @@ func (v *Var) Later() func() float64 { return v.Value.Later() }
 // Float64s waits for the device and returns the elements in row-major order.
 func (v *Var) Float64s() []float64 { return v.Value.Float64s() }
 
+// Ints waits for the device and returns the elements in row-major order,
+// floats truncated toward zero.
+func (v *Var) Ints() []int { return v.Value.Ints() }
+
 // Storages visits what the variable holds, for those who look for the names of
 // storages.
 func (v *Var) Storages(visit func(part string, s *gpu.Storage)) {

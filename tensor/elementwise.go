@@ -100,25 +100,48 @@ func (t *Tensor) Clamp(lo, hi float64) *Tensor {
 	return Binary("clamp", gpu.Min, raised, high, 1, 0)
 }
 
+// compare is Binary for comparisons, which take Int32 too: as Float64 where the
+// device has it, else as Float32, which holds whole numbers up to 2^24. The
+// result is then Float32.
+func compare(name string, op gpu.BinaryOp, a, b *Tensor) *Tensor {
+	operands(name, a, b)
+	if a.dtype != Int32 {
+		return Binary(name, op, a, b, 1, 0)
+	}
+	exact := Float32
+	if a.Device().Info().Float64 {
+		exact = Float64
+	}
+	x, y := a.Cast(exact), b.Cast(exact)
+	defer x.Free()
+	defer y.Free()
+	mask := Binary(name, op, x, y, 1, 0)
+	if exact == Float32 {
+		return mask
+	}
+	defer mask.Free()
+	return mask.Cast(Float32)
+}
+
 // Less returns 1 where t < o, else 0, broadcast.
-func (t *Tensor) Less(o *Tensor) *Tensor { return Binary("less", gpu.Less, t, o, 1, 0) }
+func (t *Tensor) Less(o *Tensor) *Tensor { return compare("less", gpu.Less, t, o) }
 
 // LessEqual returns 1 where t <= o, else 0, broadcast.
-func (t *Tensor) LessEqual(o *Tensor) *Tensor { return Binary("less_equal", gpu.LessEqual, t, o, 1, 0) }
+func (t *Tensor) LessEqual(o *Tensor) *Tensor { return compare("less_equal", gpu.LessEqual, t, o) }
 
 // Greater returns 1 where t > o, else 0, broadcast.
-func (t *Tensor) Greater(o *Tensor) *Tensor { return Binary("greater", gpu.Greater, t, o, 1, 0) }
+func (t *Tensor) Greater(o *Tensor) *Tensor { return compare("greater", gpu.Greater, t, o) }
 
 // GreaterEqual returns 1 where t >= o, else 0, broadcast.
 func (t *Tensor) GreaterEqual(o *Tensor) *Tensor {
-	return Binary("greater_equal", gpu.GreaterEqual, t, o, 1, 0)
+	return compare("greater_equal", gpu.GreaterEqual, t, o)
 }
 
 // Equal returns 1 where t == o, else 0, broadcast.
-func (t *Tensor) Equal(o *Tensor) *Tensor { return Binary("equal", gpu.Equal, t, o, 1, 0) }
+func (t *Tensor) Equal(o *Tensor) *Tensor { return compare("equal", gpu.Equal, t, o) }
 
 // NotEqual returns 1 where t != o, else 0, broadcast.
-func (t *Tensor) NotEqual(o *Tensor) *Tensor { return Binary("not_equal", gpu.NotEqual, t, o, 1, 0) }
+func (t *Tensor) NotEqual(o *Tensor) *Tensor { return compare("not_equal", gpu.NotEqual, t, o) }
 
 // AddScalar returns t + s.
 func (t *Tensor) AddScalar(s float64) *Tensor { return Unary("add_scalar", gpu.Identity, t, 1, s) }

@@ -12,7 +12,7 @@ import (
 type DType = gpu.DType
 
 // The element types. Float32 is the default. Labels and indexes are Int32,
-// which can be made, copied, indexed and cast, but not computed with.
+// which can be made, copied, indexed, compared and cast, but not computed with.
 const (
 	Float32 = gpu.Float32
 	Float64 = gpu.Float64

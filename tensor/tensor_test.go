@@ -198,6 +198,8 @@ func TestInPlace(t *testing.T) {
 func TestDTypes(t *testing.T) {
 	want(t, New([]float64{1.9, -1.9}).Cast(Int32), []int{2}, 1, -1)
 	want(t, FromInts([]int{1, 2}).Cast(Float64).Add(As(Float64).Scalar(0.5)), []int{2}, 1.5, 2.5)
+	want(t, FromInts([]int{1<<30 + 1, 2}).Equal(FromInts([]int{1 << 30, 2})), []int{2}, 0, 1)
+	want(t, FromInts([]int{1, 5, 3}).Less(FromInts([]int{4})), []int{3}, 1, 0, 1)
 	if e := misuse(t, func() { Ones(2).Add(As(Float64).Ones(2)) }); e.Op != "add" || !strings.Contains(e.Error(), "Cast") {
 		t.Error(e)
 	}

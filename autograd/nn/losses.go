@@ -96,12 +96,11 @@ func hits(logits, labels *tensor.Tensor) *tensor.Tensor {
 	}
 	best := logits.ArgMax(1)
 	defer best.Free()
-	a, b := best.Cast(tensor.Float32), labels.Cast(tensor.Float32)
-	defer a.Free()
-	if b != labels {
-		defer b.Free()
+	if labels.DType() != tensor.Int32 {
+		labels = labels.Cast(tensor.Int32)
+		defer labels.Free()
 	}
-	same := a.Equal(b)
+	same := best.Equal(labels)
 	defer same.Free()
 	return same.Sum()
 }
