@@ -110,6 +110,7 @@ var (
 	unary       = ofTable(gpu.Unary, "unary", "elementwise")
 	binary      = ofTable(gpu.Binary, "binary", "elementwise")
 	binaryDense = ofTable(gpu.Binary, "binary_dense", "elementwise")
+	binaryQuad  = ofTable(gpu.Binary, "binary_quad", "elementwise")
 	axpby       = ofTable(gpu.Axpby, "axpby", "elementwise")
 	where       = ofTable(gpu.Where, "where_", "elementwise")
 	random      = ofTable(gpu.Random, "random", "elementwise")
@@ -135,6 +136,7 @@ var (
 	layerNormParamBwd = ofTable(gpu.LayerNormParamBwd, "layer_norm_param_bwd", "rows")
 
 	im2col     = ofTable(gpu.Im2col, "im2col", "window")
+	im2colQuad = ofTable(gpu.Im2col, "im2col_quad", "window")
 	col2im     = ofTable(gpu.Col2im, "col2im", "window")
 	maxPool    = ofTable(gpu.MaxPool, "max_pool", "window")
 	maxPoolBwd = ofTable(gpu.MaxPoolBwd, "max_pool_bwd", "window")

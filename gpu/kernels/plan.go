@@ -69,6 +69,8 @@ func (p *Plan) Make(l *gpu.Launch, addrs []uint64, d Device) error {
 		c := binary
 		if q.Rank == 0 || q.Rank == 1 && q.A[0] == 1 && q.B[0] == 1 {
 			c = binaryDense
+		} else if p.quads(addrs) && rowsOfQuads(q) {
+			return p.groups(binaryQuad, q.Op, l, addrs, int64(q.N/4), groupThreads)
 		}
 		return p.elements(c, q.Op, l, addrs, int64(q.N))
 	case *gpu.AxpbyParams:
@@ -168,6 +170,36 @@ func (p *Plan) rows(c *Code, l *gpu.Launch, addrs []uint64, rows, cols uint32) e
 	return p.groups(c, NoOp, l, addrs, int64(rows), rowsPerGroup(cols))
 }
 
+// quads reports whether four elements at once can be loaded and stored at
+// multiples of four from the addresses.
+func (p *Plan) quads(addrs []uint64) bool {
+	all := uint64(0)
+	for _, a := range addrs {
+		all |= a
+	}
+	return all%(4*uint64(p.dtype.Size())) == 0
+}
+
+// rowsOfQuads reports whether the innermost dimension is a multiple of four and
+// each operand lies dense or repeats one element along it.
+func rowsOfQuads(q *gpu.BinaryParams) bool {
+	last := q.Rank - 1
+	if q.Rank == 0 || q.Dims[last]%4 != 0 {
+		return false
+	}
+	for _, s := range []*gpu.Strides{&q.A, &q.B} {
+		if s[last] != 0 && s[last] != 1 {
+			return false
+		}
+		for d := uint32(0); d < last && s[last] == 1; d++ {
+			if s[d]%4 != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func (p *Plan) elements(c *Code, op uint32, l *gpu.Launch, addrs []uint64, n int64) error {
 	return p.groups(c, op, l, addrs, n, groupThreads*each)
 }
@@ -230,6 +262,9 @@ func (p *Plan) makeWindow(l *gpu.Launch, q *gpu.WindowParams, addrs []uint64) er
 	case gpu.Im2col, gpu.Col2im:
 		if planes*windows*taps > maxCount {
 			return gpu.ErrDeclined
+		}
+		if l.Kernel == gpu.Im2col && windows%4 == 0 && p.quads(addrs[1:]) {
+			return p.groups(im2colQuad, NoOp, l, addrs, planes*windows*taps/4, groupThreads)
 		}
 		if l.Kernel == gpu.Im2col {
 			return p.elements(im2col, NoOp, l, addrs, planes*windows*taps)
