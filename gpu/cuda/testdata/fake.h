@@ -85,10 +85,48 @@ struct product {
 	long long stridea, strideb, stridec;
 };
 
-// Of the driver, for the fake cuBLAS.
+// What a test sets with fake_set.
+extern struct settings {
+	int64_t memory; // bytes of a device
+	int version, devices, capability;
+	int64_t order; // 0: graphs run as captured; else a seed for the choice among ready nodes
+} fake;
+
+// How a test runs kernels, and learns which module has which number.
+typedef int (*executor)(const char *entry, int module, const void *params);
+typedef void (*loader)(int module, const char *image);
+extern loader fake_loaded;
+
+struct allocation {
+	uint64_t address;
+	size_t bytes;
+	int number;
+	struct context *context;
+	struct allocation *next;
+};
+
+extern __thread struct context *current;
+
 void fake_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// The result that a call of this name has: what a test asked for, or that of a
+// process or thread that can do nothing.
 int fake_enter(const char *name);
+#define ENTER(name)                              \
+	do {                                     \
+		int entered = fake_enter(#name); \
+		if (entered)                     \
+			return entered;          \
+	} while (0)
+
+int fake_allocate(size_t bytes, struct allocation **made);
+int fake_release(uint64_t address);       // the allocation's number, or 0
+void fake_leave(struct context *c);       // releases what a context has
+void *fake_memory(uint64_t address, size_t bytes); // NULL unless all of it is live
+
+// Gives work to a stream, or to the graph that it captures.
 int fake_submit(struct stream *s, struct work w);
-void *fake_memory(uint64_t address, size_t bytes);
+// Runs a stream's work, all of it or until an event is no longer pending.
+int fake_drain(struct stream *s, struct event *until);
 
 #endif
