@@ -100,6 +100,7 @@ var (
 	fill        = ofTable(gpu.Fill, "fill", "elementwise")
 	arange      = ofTable(gpu.Arange, "arange", "elementwise")
 	copyCode    = ofTable(gpu.Copy, "copy", "elementwise")
+	copyDense   = ofTable(gpu.Copy, "copy_dense", "elementwise")
 	paste       = ofTable(gpu.Paste, "paste", "elementwise")
 	castFloat32 = ofTable(gpu.Cast, "cast_float32", "elementwise")
 	castInt32   = ofTable(gpu.Cast, "cast_int32", "elementwise")

@@ -130,7 +130,7 @@ func (p *Plan) product(d Device, a, b, c, bias uint64) error {
 	}
 	grid := [3]uint32{uint32(x), uint32(y), uint32(z)}
 	if g.Splits == 1 {
-		p.add(t.code, NoOp, grid, g, a, b, c, bias)
+		p.add(t.code, g.form(), grid, g, a, b, c, bias)
 		return nil
 	}
 	rows := int64(0)
@@ -140,9 +140,18 @@ func (p *Plan) product(d Device, a, b, c, bias uint64) error {
 	outputs := int64(g.Batch)*int64(g.M)*int64(g.N) + rows
 	p.Scratch = outputs * int64(g.Splits) * p.dtype.Size()
 	p.gemm[1] = *g
-	p.add(t.code, NoOp, grid, g, a, b, scratchAddr, bias)
+	p.add(t.code, g.form(), grid, g, a, b, scratchAddr, bias)
 	p.add(gemmSum, NoOp, line(outputs, groupThreads), &p.gemm[1], scratchAddr, b, c, bias)
 	return nil
+}
+
+// form is what src/gemm.slang branches on in its loops.
+func (g *GemmPass) form() uint32 {
+	f := g.TransA | g.TransB<<1
+	if g.End == endParamBwd {
+		f |= 4
+	}
+	return f
 }
 
 // indexable reports whether every matrix of one product lies within the reach of

@@ -20,8 +20,8 @@ const NoOp = math.MaxUint32
 type Step struct {
 	Code *Code
 	Grid [3]uint32 // groups
-	// Op is the operation that a backend may fix when it makes the pipeline
-	// (on Vulkan, specialization constant 0), or NoOp.
+	// Op is what a backend may fix when it makes the pipeline (on Vulkan,
+	// specialization constant 0): the operation, or a product's form; or NoOp.
 	Op uint32
 
 	addrs   [8]uint64
@@ -58,7 +58,11 @@ func (p *Plan) Make(l *gpu.Launch, addrs []uint64, d Device) error {
 	case *gpu.ArangeParams:
 		return p.elements(arange, NoOp, l, addrs, int64(q.N))
 	case *gpu.CopyParams:
-		return p.elements(copyCode, NoOp, l, addrs, int64(q.N))
+		c := copyCode
+		if q.Rank == 0 || q.Rank == 1 && q.X[0] == 1 {
+			c = copyDense
+		}
+		return p.elements(c, NoOp, l, addrs, int64(q.N))
 	case *gpu.PasteParams:
 		return p.elements(paste, NoOp, l, addrs, int64(q.N))
 	case *gpu.CastParams:

@@ -69,7 +69,7 @@ func Open(index int) (gpu.Backend, error) {
 }
 
 func openBackend(index int) (*Backend, error) {
-	inst, err := acquire()
+	inst, err := openInstance()
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,6 @@ func openBackend(index int) (*Backend, error) {
 		err = fmt.Errorf("vulkan has no device %d: it has %s", index, strings.Join(names, ", "))
 	}
 	if err != nil {
-		release()
 		return nil, err
 	}
 	p := &ps[index]
@@ -273,6 +272,5 @@ func (b *Backend) Close() error {
 	}
 	C.free(unsafe.Pointer(b.calls))
 	C.free(b.block)
-	release()
 	return err
 }

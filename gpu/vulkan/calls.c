@@ -95,12 +95,14 @@ void gb_barrier(gb_calls *c, void *commands, int to_host)
     c->CmdPipelineBarrier(commands, stages, stages | (to_host ? HOST_STAGE : 0), 0, 1, &b, 0, NULL, 0, NULL);
 }
 
-void gb_dispatch(gb_calls *c, void *commands, void *pipeline, void *layout, const void *block, uint32_t size,
-                 uint32_t x, uint32_t y, uint32_t z)
+void gb_dispatch(gb_calls *c, void *commands, int barrier, void *pipeline, void *layout, const void *block, uint32_t size,
+                 uint32_t x, uint32_t y, uint32_t z, void *queries, uint32_t i)
 {
+    if (barrier) gb_barrier(c, commands, 0);
     c->CmdBindPipeline(commands, COMPUTE_BIND, pipeline);
     c->CmdPushConstants(commands, layout, COMPUTE_SHADER, 0, size, block);
     c->CmdDispatch(commands, x, y, z);
+    if (queries) gb_timestamp(c, commands, queries, i);
 }
 
 void gb_copy(gb_calls *c, void *commands, void *src, uint64_t src_at, void *dst, uint64_t dst_at, uint64_t bytes)

@@ -23,8 +23,10 @@ int gb_end(gb_calls *, void *commands);
 // those after it; with to_host, to the host as well.
 void gb_barrier(gb_calls *, void *commands, int to_host);
 
-void gb_dispatch(gb_calls *, void *commands, void *pipeline, void *layout, const void *block, uint32_t size,
-                 uint32_t x, uint32_t y, uint32_t z);
+// A dispatch, after a barrier if wanted, and a timestamp i after it if queries is
+// not NULL.
+void gb_dispatch(gb_calls *, void *commands, int barrier, void *pipeline, void *layout, const void *block, uint32_t size,
+                 uint32_t x, uint32_t y, uint32_t z, void *queries, uint32_t i);
 void gb_copy(gb_calls *, void *commands, void *src, uint64_t src_at, void *dst, uint64_t dst_at, uint64_t bytes);
 
 void gb_reset_queries(gb_calls *, void *commands, void *pool, uint32_t n);

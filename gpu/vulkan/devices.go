@@ -172,11 +172,10 @@ func (p *physical) info(index int) gpu.Info {
 
 // Devices lists the devices that Open can open, discrete GPUs first.
 func Devices() ([]gpu.Info, error) {
-	inst, err := acquire()
+	inst, err := openInstance()
 	if err != nil {
 		return nil, err
 	}
-	defer release()
 	ps, err := physicals(inst)
 	if err != nil {
 		return nil, err

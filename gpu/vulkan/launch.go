@@ -122,8 +122,10 @@ func (b *Backend) record(t *batch, l *gpu.Launch, scratch *buffer) error {
 	}
 	block := unsafe.Slice((*byte)(b.block), gpu.MaxBlock)
 	for i := range b.plan.N {
+		barrier := C.int(0)
 		if hazard || i > 0 {
-			b.barrier(t)
+			barrier = 1
+			b.epoch++
 		}
 		s := &b.plan.Steps[i]
 		n, err := b.plan.Pack(i, block, scratchAddr)
@@ -134,9 +136,9 @@ func (b *Backend) record(t *batch, l *gpu.Launch, scratch *buffer) error {
 		if err != nil {
 			return err
 		}
-		C.gb_dispatch(b.calls, t.commands, pipeline, unsafe.Pointer(b.pipelines.layout), b.block, C.uint32_t(n),
-			C.uint32_t(s.Grid[0]), C.uint32_t(s.Grid[1]), C.uint32_t(s.Grid[2]))
-		b.after(t, mark{l.Kernel, l.DType})
+		t.marks = append(t.marks, mark{l.Kernel, l.DType})
+		C.gb_dispatch(b.calls, t.commands, barrier, pipeline, unsafe.Pointer(b.pipelines.layout), b.block, C.uint32_t(n),
+			C.uint32_t(s.Grid[0]), C.uint32_t(s.Grid[1]), C.uint32_t(s.Grid[2]), unsafe.Pointer(t.queries), C.uint32_t(len(t.marks)))
 	}
 	for i, a := range l.Args {
 		b.touched(a.Buffer.(*buffer), args[i].Access)

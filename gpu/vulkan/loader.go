@@ -66,27 +66,25 @@ const (
 	debugReport     = "VK_EXT_debug_report\x00"
 )
 
-// instance is shared by all open devices and closed after the last.
+// instance is shared by all devices and stays open: NVIDIA's driver can be loaded
+// only some dozens of times in one process.
 var instance struct {
-	mu       sync.Mutex
-	users    int
-	handle   vk.Instance
-	callback vk.DebugReportCallback
+	mu     sync.Mutex
+	handle vk.Instance
 }
 
 // validation, where set before the first device is opened, is given what the
 // validation layer says.
 var validation func(message string)
 
-// acquire opens the instance or counts one more user of it.
-func acquire() (vk.Instance, error) {
+// openInstance returns the instance.
+func openInstance() (vk.Instance, error) {
 	if err := load(); err != nil {
 		return nil, err
 	}
 	instance.mu.Lock()
 	defer instance.mu.Unlock()
-	if instance.users > 0 {
-		instance.users++
+	if instance.handle != nil {
 		return instance.handle, nil
 	}
 	app := vk.ApplicationInfo{SType: vk.StructureTypeApplicationInfo, ApiVersion: vk.MakeVersion(1, 2, 0),
@@ -121,9 +119,8 @@ func acquire() (vk.Instance, error) {
 			vk.DestroyInstance(handle, nil)
 			return nil, fmt.Errorf("report what the validation layer says: %w", resultError(int(r)))
 		}
-		instance.callback = callback
 	}
-	instance.handle, instance.users = handle, 1
+	instance.handle = handle
 	return handle, nil
 }
 
@@ -134,19 +131,4 @@ func driverFiles() string {
 		}
 	}
 	return ""
-}
-
-// release gives the instance back.
-func release() {
-	instance.mu.Lock()
-	defer instance.mu.Unlock()
-	if instance.users--; instance.users > 0 {
-		return
-	}
-	if instance.callback != vk.NullDebugReportCallback {
-		vk.DestroyDebugReportCallback(instance.handle, instance.callback, nil)
-		instance.callback = vk.NullDebugReportCallback
-	}
-	vk.DestroyInstance(instance.handle, nil)
-	instance.handle = nil
 }
