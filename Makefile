@@ -86,6 +86,11 @@ fuzz: ## run every fuzz target for FUZZTIME (20s) each
 	done; \
 	exit $$status
 
+.PHONY: kernels
+kernels: ## compile the GPU kernels' sources into the forms that are committed
+	@install/setup.sh kernels
+	$(GO) run ./gpu/kernels/build
+
 .PHONY: symbols
 symbols: ## regenerate what cells can import
 	go generate ./kernel/symbols

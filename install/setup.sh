@@ -4,7 +4,8 @@
 #   install/setup.sh build   a Go toolchain and a C compiler
 #   install/setup.sh demo    the same, and OpenBLAS
 #   install/setup.sh lab     the same, and Jupyter in .venv
-#   install/setup.sh test    the same, and a browser and a software Vulkan device
+#   install/setup.sh test    the same, a browser, a software Vulkan device, and the kernel compilers
+#   install/setup.sh kernels the kernel compilers (in .cache/kernels)
 #
 # Debian packages are installed as root or through sudo; otherwise the script says which to ask for.
 # Nothing else is put outside this directory.
@@ -16,7 +17,7 @@ required="gcc libc6-dev"
 helpful=""
 venv=no
 case $for_what in
-build) ;;
+build | kernels) ;;
 demo) helpful="libopenblas0-pthread" ;;
 lab)
 	helpful="libopenblas0-pthread"
@@ -27,7 +28,7 @@ test)
 	venv=yes
 	;;
 *)
-	echo "usage: install/setup.sh build|demo|lab|test" >&2
+	echo "usage: install/setup.sh build|demo|lab|test|kernels" >&2
 	exit 2
 	;;
 esac
@@ -105,6 +106,28 @@ if [ "$(uname -sm)" = "Linux x86_64" ] && [ ! -f "${CUDA_HOME:-/usr/local/cuda}/
 	fi
 	rm -rf .cache/cuda/wheel .cache/cuda/*.whl
 fi
+
+# slangc and NVRTC, out of Python wheels. Tests that compile kernels are skipped where they are missing.
+compilers=.cache/kernels
+case $for_what in
+test | kernels)
+	want=$(sha256sum <install/requirements-kernels.txt)
+	if [ "$(cat $compilers/stamp 2>/dev/null)" != "$want" ]; then
+		say "fetching the kernel compilers into $compilers (some 95 MB)"
+		rm -rf $compilers
+		if { python3 -m pip --version >/dev/null 2>&1 || debian helpful python3-pip; } && python3 -m pip install --quiet \
+			--disable-pip-version-check --root-user-action=ignore --no-deps --only-binary :all: \
+			--target $compilers --requirement install/requirements-kernels.txt; then
+			chmod +x $compilers/slangtorch/bin/slangc
+			echo "$want" >$compilers/stamp
+		elif [ "$for_what" = kernels ]; then
+			die "could not fetch them; they need Linux on x86-64 and PyPI"
+		else
+			say "could not fetch them; going on without"
+		fi
+	fi
+	;;
+esac
 
 [ "$venv" = yes ] || exit 0
 

@@ -42,6 +42,9 @@ type Code struct {
 	block   gpu.Block
 }
 
+// BlockSize is the size in bytes of the code's parameter block for a dtype.
+func (c *Code) BlockSize(t gpu.DType) int { return c.block.Size(t) }
+
 // Codes are all entries by name.
 var Codes = map[string]*Code{}
 

@@ -114,7 +114,11 @@ func compile(c *compilers, dir string, m kernels.Module, t gpu.DType, put func(s
 	if err != nil {
 		return fmt.Errorf("%s %s to SPIR-V: %w", m.Name, t, err)
 	}
-	ptx, err := c.ptx(src, m, t)
+	old, err := os.ReadFile(filepath.Join(dir, "ptx", fmt.Sprintf("%s.%s.ptx", m.Name, t)))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	ptx, err := c.ptx(src, m, t, old)
 	if err != nil {
 		return fmt.Errorf("%s %s to PTX: %w", m.Name, t, err)
 	}

@@ -3,7 +3,7 @@
 // writes nothing and fails where a committed form is not what its source gives.
 //
 // The compilers are slangc and NVIDIA's NVRTC, both from Python wheels that
-// `install/setup.sh kernels` puts into .venv/kernels; no GPU is needed.
+// `install/setup.sh kernels` puts into .cache/kernels; no GPU is needed.
 package main
 
 import (
