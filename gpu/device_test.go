@@ -182,3 +182,25 @@ func TestOpen(t *testing.T) {
 }
 
 func fillless(d *gpu.Device) *gpu.Storage { return d.FromHost(floats(1, 1, 1, 1), "data", gpu.Data) }
+
+func TestDefault(t *testing.T) {
+	old := gpu.SetDefault(nil)
+	defer gpu.SetDefault(old)
+	t.Setenv("GRADBOOK_DEVICE", "small:2MiB")
+	d := gpu.Default()
+	if d.Info().MemoryBytes != 2<<20 || gpu.Default() != d {
+		t.Errorf("the default device is %v", d.Info())
+	}
+	other := newDevice(t)
+	if gpu.SetDefault(other) != d || gpu.Default() != other {
+		t.Error("SetDefault does not replace the default")
+	}
+	gpu.SetDefault(nil)
+	t.Setenv("GRADBOOK_DEVICE", "abacus")
+	defer func() {
+		if err, ok := recover().(error); !ok || !strings.Contains(err.Error(), "abacus") {
+			t.Errorf("a default device that does not exist: %v", err)
+		}
+	}()
+	gpu.Default()
+}

@@ -15,7 +15,7 @@ func (s *suite) census(t *testing.T) {
 	b := s.start(t)
 	d := gpu.New(b)
 	seen := map[string]bool{}
-	s.each(t, b.Info(), func(t *testing.T, c *testCase, dtype gpu.DType) {
+	s.each(t, b.Info(), kernelsOf(gpu.Primitive, gpu.Fused), func(t *testing.T, c *testCase, dtype gpu.DType) {
 		if key := c.kernel.String() + dtype.String(); seen[key] {
 			return
 		} else {

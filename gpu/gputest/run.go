@@ -18,21 +18,21 @@ import (
 // time; the suite closes it. The number of checks made is logged.
 func Run(t *testing.T, open func() gpu.Backend) {
 	s := &suite{open: open}
-	t.Run("Kernels", s.kernels)
+	t.Run("Kernels", func(t *testing.T) { s.kernels(t, kernelsOf(gpu.Primitive, gpu.Fused)) })
 	t.Run("Compositions", s.compositions)
 	t.Run("Census", s.census)
 	t.Run("Programs", s.programs)
 	t.Run("Faults", s.faulted)
 	t.Run("Recordings", s.recorded)
-	t.Logf("%s: %d checks of %d launches, %d cases declined for a composition, %d faults survived",
-		s.name, s.checks, s.launches, s.declined, s.faults)
+	t.Logf("%s: %d checks of %d launches, %d faults survived, %d cases declined for a composition, %d skipped for want of float64",
+		s.name, s.checks, s.launches, s.faults, s.declined, s.skipped)
 }
 
 // RunKernels tries a backend on the cases of some kernels only.
 func RunKernels(t *testing.T, open func() gpu.Backend, kernels ...gpu.Kernel) {
-	s := &suite{open: open, only: kernels}
-	t.Run("Kernels", s.kernels)
-	t.Logf("%s: %d checks of %d launches", s.name, s.checks, s.launches)
+	s := &suite{open: open}
+	t.Run("Kernels", func(t *testing.T) { s.kernels(t, kernels) })
+	t.Logf("%s: %d checks of %d launches, %d cases skipped for want of float64", s.name, s.checks, s.launches, s.skipped)
 }
 
 // reporter is the part of testing.T that judgements are told to, so that the
@@ -46,12 +46,12 @@ type reporter interface {
 
 type suite struct {
 	open     func() gpu.Backend
-	only     []gpu.Kernel // all if empty
 	name     string
 	checks   int
 	launches int
 	declined int
 	faults   int
+	skipped  int
 }
 
 // start opens a backend that the test closes.
@@ -82,16 +82,14 @@ func (l lent) Close() error {
 	return nil
 }
 
-// each calls f for every case and dtype that the backend must know.
-func (s *suite) each(t *testing.T, info gpu.Info, f func(t *testing.T, c *testCase, dtype gpu.DType)) {
+// each calls f for every case and dtype of some kernels that the backend must
+// know. What needs float64 on a device without is counted as skipped.
+func (s *suite) each(t *testing.T, info gpu.Info, kernels []gpu.Kernel, f func(t *testing.T, c *testCase, dtype gpu.DType)) {
 	byKernel := map[gpu.Kernel][]testCase{}
 	for _, c := range cases() {
 		byKernel[c.kernel] = append(byKernel[c.kernel], c)
 	}
-	for k := range gpu.NumKernels {
-		if len(s.only) > 0 && !slices.Contains(s.only, k) {
-			continue
-		}
+	for _, k := range kernels {
 		t.Run(k.String(), func(t *testing.T) {
 			if len(byKernel[k]) == 0 {
 				t.Error("no case tries this kernel")
@@ -103,6 +101,7 @@ func (s *suite) each(t *testing.T, info gpu.Info, f func(t *testing.T, c *testCa
 				}
 				for _, dtype := range dtypes {
 					if needsFloat64(&c, dtype) && !info.Float64 {
+						s.skipped++
 						continue
 					}
 					f(t, &c, dtype)
@@ -115,16 +114,26 @@ func (s *suite) each(t *testing.T, info gpu.Info, f func(t *testing.T, c *testCa
 	}
 }
 
+// kernelsOf lists the kernels of some tiers.
+func kernelsOf(tiers ...gpu.Tier) (ks []gpu.Kernel) {
+	for k := range gpu.NumKernels {
+		if slices.Contains(tiers, k.Info().Tier) {
+			ks = append(ks, k)
+		}
+	}
+	return ks
+}
+
 func needsFloat64(c *testCase, dtype gpu.DType) bool {
 	cast, ok := c.params.(*gpu.CastParams)
 	return dtype == gpu.Float64 || ok && gpu.DType(cast.From) == gpu.Float64
 }
 
 // kernels hands every case to the backend itself.
-func (s *suite) kernels(t *testing.T) {
+func (s *suite) kernels(t *testing.T, kernels []gpu.Kernel) {
 	b := s.start(t)
 	info := b.Info()
-	s.each(t, info, func(t *testing.T, c *testCase, dtype gpu.DType) {
+	s.each(t, info, kernels, func(t *testing.T, c *testCase, dtype gpu.DType) {
 		d := prepare(c, dtype)
 		for _, odd := range []bool{false, true} {
 			got, err := d.execute(b, odd)
@@ -162,10 +171,7 @@ func (s *suite) kernels(t *testing.T) {
 func (s *suite) compositions(t *testing.T) {
 	b := s.start(t)
 	d := gpu.New(unfused{b})
-	s.each(t, b.Info(), func(t *testing.T, c *testCase, dtype gpu.DType) {
-		if c.kernel.Info().Tier != gpu.Fused {
-			return
-		}
+	s.each(t, b.Info(), kernelsOf(gpu.Fused), func(t *testing.T, c *testCase, dtype gpu.DType) {
 		p := prepare(c, dtype)
 		got, err := p.runOn(d)
 		if err != nil {
