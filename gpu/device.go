@@ -100,6 +100,9 @@ func (d *Device) Run(k Kernel, t DType, params any, args ...View) error {
 		l.Args[i] = Span{v.Storage.e.buf, v.Offset, v.Bytes}
 	}
 	if err := d.launchOrCompose(l, args); err != nil {
+		if d.recorder != nil && d.recorder.err == nil {
+			d.recorder.err = err // whoever goes on after it, a replay cannot
+		}
 		return err
 	}
 	for i, v := range args {

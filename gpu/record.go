@@ -54,6 +54,18 @@ func (e *RecordError) Error() string {
 	return "inside a recorded step " + e.What + ": a replay would not do that again; do it before the step"
 }
 
+// StoppedError tells that a replay came to an end before its end: its first
+// Done launches have run, the others have not.
+type StoppedError struct {
+	Done, Of int
+	Err      error
+}
+
+func (e *StoppedError) Error() string {
+	return fmt.Sprintf("replay: stopped after %d of %d launches: %v", e.Done, e.Of, e.Err)
+}
+func (e *StoppedError) Unwrap() error { return e.Err }
+
 // ErrTriedTwice is in the error of a replay that ran whole, but for which a
 // launch had to be tried twice.
 var ErrTriedTwice = errors.New("a launch had to be tried twice")
@@ -283,7 +295,7 @@ func (d *Device) replay(r *recording) (ran bool, err error) {
 			continue
 		}
 		if err := d.launch(l); err != nil {
-			return i > 0, fmt.Errorf("replay: stopped after %d of %d launches: %w", i, len(r.launches), err)
+			return i > 0, &StoppedError{i, len(r.launches), err}
 		}
 		if failed == nil {
 			failed = fmt.Errorf("replay: done, but %w: %w", ErrTriedTwice, first)

@@ -185,9 +185,13 @@ func TestRecordRefuses(t *testing.T) {
 			return err
 		}, "data from batch is used and then freed"},
 		"a recording inside": {func(m *toy) error { _, err := m.d.Record(func() error { return nil }); return err }, "a recording inside a recording"},
-		"its own error":      {func(m *toy) error { return errors.New("shapes do not match") }, "shapes do not match"},
+		"a swallowed failure": {func(m *toy) error {
+			m.d.Run(gpu.ArgMax, gpu.Float32, &gpu.ArgMaxParams{Outer: 1, Axis: 4, Inner: 1}, m.w.All(), m.d.NewStorage(4, "argmax", gpu.Temporary).All())
+			return nil
+		}, "has no kernel argmax"},
+		"its own error": {func(m *toy) error { return errors.New("shapes do not match") }, "shapes do not match"},
 	} {
-		d := newDevice(t)
+		d := newDevice(t, func(b gpu.Backend) gpu.Backend { return without{b, gpu.ArgMax} })
 		m := newToy(d)
 		must(t, m.step())
 		if _, err := d.Record(func() error { return c.f(m) }); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -208,6 +212,19 @@ func TestRecordRefuses(t *testing.T) {
 	}
 }
 
+// without declines one kernel.
+type without struct {
+	gpu.Backend
+	kernel gpu.Kernel
+}
+
+func (w without) Launch(l gpu.Launch) error {
+	if l.Kernel == w.kernel {
+		return gpu.ErrDeclined
+	}
+	return w.Backend.Launch(l)
+}
+
 func TestReplayIsWhole(t *testing.T) {
 	f := gputest.Faulty(host.New())
 	d := newDevice(t, func(gpu.Backend) gpu.Backend { return f })
@@ -226,6 +243,12 @@ func TestReplayIsWhole(t *testing.T) {
 			t.Errorf("launch %d: %v", n, err)
 		}
 	}
+	f.Fail(gputest.Launch, 3, true)
+	var stopped *gpu.StoppedError
+	if err := rec.Replay(); !errors.As(err, &stopped) || stopped.Done != 2 || stopped.Of != rec.Launches() {
+		t.Errorf("faults from the third launch on: %v", err)
+	}
+	f.Heal()
 	clean := newToy(newDevice(t))
 	for range 1 + rec.Launches() {
 		must(t, clean.step())

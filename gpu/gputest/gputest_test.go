@@ -143,7 +143,7 @@ type forgetful struct {
 }
 
 func (f *forgetful) Upload(dst gpu.Span, src []byte) error {
-	if f.uploads++; f.uploads%10 == 0 {
+	if f.uploads++; f.uploads%4 == 0 {
 		return nil
 	}
 	return f.Backend.Upload(dst, src)
@@ -157,7 +157,7 @@ func TestProgramsNoticeLostUploads(t *testing.T) {
 		var n notes
 		d := gpu.New(c.b)
 		p := &program{t: &n, d: d, r: rand.New(rand.NewPCG(3, 1))}
-		p.run(200)
+		p.run(400)
 		if n.Failed() != c.lost {
 			t.Errorf("lost uploads: %t, noticed: %v", c.lost, n.errors)
 		}

@@ -20,6 +20,7 @@ type program struct {
 	r      *rand.Rand
 	slots  []*slot
 	state  *slot
+	replay *replay
 	failed int
 	checks int
 	log    []string
@@ -61,6 +62,10 @@ func (p *program) run(steps int) [][]byte {
 		bits = append(bits, p.compare(s))
 	}
 	p.books()
+	if p.replay != nil {
+		p.replay.recorded.Close()
+	}
+	p.books()
 	return bits
 }
 
@@ -87,7 +92,11 @@ next:
 func (p *program) step() {
 	a := p.pick()
 	n := uint32(len(a.values))
-	switch p.r.IntN(20) {
+	switch p.r.IntN(23) {
+	case 20, 21:
+		p.again()
+	case 22:
+		p.record()
 	case 0, 1:
 		p.fresh()
 	case 2, 3:
@@ -137,7 +146,7 @@ func (p *program) step() {
 		}
 	case 18:
 		p.note("evict")
-		if err := a.s.Evict(); !p.excused(err) {
+		if err := a.s.Evict(); !p.excused(err) && !p.replays(a) {
 			p.t.Errorf("evict: %v", err)
 		}
 	case 19:
@@ -335,7 +344,7 @@ func (s *suite) programs(t *testing.T) {
 		return bits
 	}
 	same := func(b gpu.Backend) gpu.Backend { return b }
-	for seed := range uint64(6) {
+	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			plain := run(t, seed, same, false, true)
 			for name, again := range map[string][][]byte{
