@@ -76,6 +76,14 @@ func (d *Device) Run(k Kernel, t DType, params any, args ...View) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer runtime.KeepAlive(args)
+	err := d.run(k, t, params, args)
+	if err != nil && d.recorder != nil && d.recorder.err == nil {
+		d.recorder.err = err // whoever goes on after it, a replay cannot
+	}
+	return err
+}
+
+func (d *Device) run(k Kernel, t DType, params any, args []View) error {
 	if d.closed {
 		return ErrClosed
 	}
@@ -100,9 +108,6 @@ func (d *Device) Run(k Kernel, t DType, params any, args ...View) error {
 		l.Args[i] = Span{v.Storage.e.buf, v.Offset, v.Bytes}
 	}
 	if err := d.launchOrCompose(l, args); err != nil {
-		if d.recorder != nil && d.recorder.err == nil {
-			d.recorder.err = err // whoever goes on after it, a replay cannot
-		}
 		return err
 	}
 	for i, v := range args {
