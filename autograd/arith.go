@@ -22,7 +22,7 @@ func times(a, b *tensor.Tensor, scale float64) *tensor.Tensor {
 
 // Add returns v + o, broadcast.
 func (v *Var) Add(o *Var) *Var {
-	return op{name: "add", in: []*Var{v, o}, back: func(s *step) {
+	return op{name: "add", in: []*Var{v, o}, back: func(s *visit) {
 		for i, in := range []*Var{v, o} {
 			if s.wants(i) {
 				s.send(i, s.dy.SumTo(in.Shape()...))
@@ -33,7 +33,7 @@ func (v *Var) Add(o *Var) *Var {
 
 // Sub returns v - o, broadcast.
 func (v *Var) Sub(o *Var) *Var {
-	return op{name: "sub", in: []*Var{v, o}, back: func(s *step) {
+	return op{name: "sub", in: []*Var{v, o}, back: func(s *visit) {
 		if s.wants(0) {
 			s.send(0, s.dy.SumTo(v.Shape()...))
 		}
@@ -46,7 +46,7 @@ func (v *Var) Sub(o *Var) *Var {
 // Mul returns v * o element by element, broadcast.
 func (v *Var) Mul(o *Var) *Var {
 	a, b := v.Value, o.Value
-	return op{name: "mul", in: []*Var{v, o}, reads: []*tensor.Tensor{a, b}, back: func(s *step) {
+	return op{name: "mul", in: []*Var{v, o}, reads: []*tensor.Tensor{a, b}, back: func(s *visit) {
 		if s.wants(0) {
 			s.send(0, toShape(s.dy.Mul(b), a.Shape()))
 		}
@@ -60,7 +60,7 @@ func (v *Var) Mul(o *Var) *Var {
 func (v *Var) Div(o *Var) *Var {
 	a, b := v.Value, o.Value
 	y := a.Div(b)
-	return op{name: "div", in: []*Var{v, o}, reads: []*tensor.Tensor{b, y}, back: func(s *step) {
+	return op{name: "div", in: []*Var{v, o}, reads: []*tensor.Tensor{b, y}, back: func(s *visit) {
 		if s.wants(0) {
 			s.send(0, toShape(s.dy.Div(b), a.Shape()))
 		}
@@ -77,7 +77,7 @@ func (v *Var) Div(o *Var) *Var {
 func (v *Var) Pow(o *Var) *Var {
 	a, b := v.Value, o.Value
 	y := a.Pow(b)
-	return op{name: "pow", in: []*Var{v, o}, reads: []*tensor.Tensor{a, b, y}, back: func(s *step) {
+	return op{name: "pow", in: []*Var{v, o}, reads: []*tensor.Tensor{a, b, y}, back: func(s *visit) {
 		if s.wants(0) {
 			e := b.AddScalar(-1)
 			defer e.Free()
@@ -115,7 +115,7 @@ func (v *Var) Minimum(o *Var) *Var {
 
 func (v *Var) extreme(name string, o *Var, orEqual, strictly gpu.BinaryOp, y *tensor.Tensor) *Var {
 	a, b := v.Value, o.Value
-	return op{name: name, in: []*Var{v, o}, reads: []*tensor.Tensor{a, b}, back: func(s *step) {
+	return op{name: name, in: []*Var{v, o}, reads: []*tensor.Tensor{a, b}, back: func(s *visit) {
 		half := func(x, y *tensor.Tensor) *tensor.Tensor {
 			m := tensor.Binary(name, orEqual, x, y, 0.5, 0)
 			n := tensor.Binary(name, strictly, x, y, 0.5, 0)
@@ -141,7 +141,7 @@ func (v *Var) extreme(name string, o *Var, orEqual, strictly gpu.BinaryOp, y *te
 func (v *Var) Clamp(lo, hi float64) *Var {
 	x := v.Value
 	y := x.Clamp(lo, hi)
-	return op{name: "clamp", in: []*Var{v}, reads: []*tensor.Tensor{x, y}, back: func(s *step) {
+	return op{name: "clamp", in: []*Var{v}, reads: []*tensor.Tensor{x, y}, back: func(s *visit) {
 		same := x.Equal(y)
 		defer same.Free()
 		s.send(0, s.dy.Mul(same))
@@ -150,18 +150,18 @@ func (v *Var) Clamp(lo, hi float64) *Var {
 
 // AddScalar returns v + c.
 func (v *Var) AddScalar(c float64) *Var {
-	return op{name: "add_scalar", in: []*Var{v}, back: func(s *step) { s.send(0, s.dy) }}.gives(v.Value.AddScalar(c))
+	return op{name: "add_scalar", in: []*Var{v}, back: func(s *visit) { s.send(0, s.dy) }}.gives(v.Value.AddScalar(c))
 }
 
 // MulScalar returns v * c.
 func (v *Var) MulScalar(c float64) *Var {
-	return op{name: "mul_scalar", in: []*Var{v}, back: func(s *step) { s.send(0, s.dy.MulScalar(c)) }}.gives(v.Value.MulScalar(c))
+	return op{name: "mul_scalar", in: []*Var{v}, back: func(s *visit) { s.send(0, s.dy.MulScalar(c)) }}.gives(v.Value.MulScalar(c))
 }
 
 // PowScalar returns v to the power of c.
 func (v *Var) PowScalar(c float64) *Var {
 	x := v.Value
-	return op{name: "pow_scalar", in: []*Var{v}, reads: []*tensor.Tensor{x}, back: func(s *step) {
+	return op{name: "pow_scalar", in: []*Var{v}, reads: []*tensor.Tensor{x}, back: func(s *visit) {
 		switch c {
 		case 0:
 			s.send(0, s.dy.MulScalar(0))
@@ -181,7 +181,7 @@ func (v *Var) PowScalar(c float64) *Var {
 // gradient through cond.
 func Where(cond, a, b *Var) *Var {
 	c := cond.Value
-	return op{name: "where", in: []*Var{cond, a, b}, reads: []*tensor.Tensor{c}, back: func(s *step) {
+	return op{name: "where", in: []*Var{cond, a, b}, reads: []*tensor.Tensor{c}, back: func(s *visit) {
 		zero := tensor.Maker{Device: c.Device(), DType: c.DType()}.Zeros()
 		defer zero.Free()
 		if s.wants(1) {
@@ -198,7 +198,7 @@ func Where(cond, a, b *Var) *Var {
 // is broadcast.
 func (v *Var) MatMul(o *Var) *Var {
 	a, b := v.Value, o.Value
-	return op{name: "matmul", in: []*Var{v, o}, reads: []*tensor.Tensor{a, b}, back: func(s *step) {
+	return op{name: "matmul", in: []*Var{v, o}, reads: []*tensor.Tensor{a, b}, back: func(s *visit) {
 		// As matrices: a is (..., m, k), b is (..., k, n), dy is (..., m, n).
 		am, bm, dy := a, b, s.dy
 		if a.Rank() == 1 {

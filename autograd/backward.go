@@ -75,8 +75,8 @@ type pass struct {
 	grads  map[*Var]*grad // of leaves and of kept results
 }
 
-// step is the part of a pass that goes through one node.
-type step struct {
+// visit is the part of a pass that goes through one node.
+type visit struct {
 	p  *pass
 	n  *node
 	dy *tensor.Tensor // gradient of the node's result
@@ -85,10 +85,10 @@ type step struct {
 }
 
 // wants reports whether input i has use for a gradient.
-func (s *step) wants(i int) bool { return s.n.inputs[i].wanted }
+func (s *visit) wants(i int) bool { return s.n.inputs[i].wanted }
 
 // send hands a gradient to input i: a tensor made for it, or a view of dy.
-func (s *step) send(i int, t *tensor.Tensor) {
+func (s *visit) send(i int, t *tensor.Tensor) {
 	g := &grad{t, &share{foreign: s.foreign}}
 	if t.SameStorage(s.dy) {
 		g.shared = s.n.grad.shared
@@ -189,7 +189,7 @@ func (p *pass) collect(root *node) {
 func (p *pass) through(n *node) {
 	if n.grad != nil {
 		n.checkReads()
-		n.back(&step{p: p, n: n, dy: n.grad.t})
+		n.back(&visit{p: p, n: n, dy: n.grad.t})
 		if n.out.keep {
 			n.grad.shared.holders++
 			p.grads[n.out] = n.grad

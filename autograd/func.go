@@ -31,7 +31,7 @@ func Func(name string, forward func(in []*tensor.Tensor) *tensor.Tensor, backwar
 			tensor.Fail(name, "forward returned nil", "return the result", ts...)
 		}
 		y.Retain() // forward may have kept it
-		return op{name: name, in: slices.Clone(in), reads: append(slices.Clone(ts), y), back: func(s *step) {
+		return op{name: name, in: slices.Clone(in), reads: append(slices.Clone(ts), y), back: func(s *visit) {
 			s.foreign = true
 			grads := backward(slices.Clone(ts), y, s.dy)
 			if len(grads) != len(ts) {

@@ -30,7 +30,7 @@ func Linear(x, w, b *Var, act Activation) *Var {
 	if curved {
 		reads = append(reads, y)
 	}
-	return op{name: "linear", in: []*Var{x, w, b}, reads: reads, back: func(s *step) {
+	return op{name: "linear", in: []*Var{x, w, b}, reads: reads, back: func(s *visit) {
 		dy := s.dy
 		if curved {
 			dy = tensor.Binary("linear_bwd", derivative, dy, y, 1, 0)
@@ -47,7 +47,7 @@ func Linear(x, w, b *Var, act Activation) *Var {
 	}}.gives(y)
 }
 
-func sendOrFree(s *step, i int, t *tensor.Tensor) {
+func sendOrFree(s *visit, i int, t *tensor.Tensor) {
 	if s.wants(i) {
 		s.send(i, t)
 	} else {
@@ -62,7 +62,7 @@ func CrossEntropy(logits, labels *Var) *Var {
 	x, l := logits.Value, labels.Value
 	losses, lse := tensor.CrossEntropy(x, l)
 	defer losses.Free()
-	return op{name: "cross_entropy", in: []*Var{logits, labels}, reads: []*tensor.Tensor{x, l}, saved: []*tensor.Tensor{lse}, back: func(s *step) {
+	return op{name: "cross_entropy", in: []*Var{logits, labels}, reads: []*tensor.Tensor{x, l}, saved: []*tensor.Tensor{lse}, back: func(s *visit) {
 		s.send(0, tensor.CrossEntropyGrad(x, l, lse, s.dy, 1/float64(x.Dim(0))))
 	}}.gives(losses.Mean())
 }
@@ -72,7 +72,7 @@ func CrossEntropy(logits, labels *Var) *Var {
 func LayerNorm(x, gamma, beta *Var, eps float64) *Var {
 	xt, g := x.Value, gamma.Value
 	y, mean, rstd := tensor.LayerNorm(xt, g, beta.Value, eps)
-	return op{name: "layer_norm", in: []*Var{x, gamma, beta}, reads: []*tensor.Tensor{xt, g}, saved: []*tensor.Tensor{mean, rstd}, back: func(s *step) {
+	return op{name: "layer_norm", in: []*Var{x, gamma, beta}, reads: []*tensor.Tensor{xt, g}, saved: []*tensor.Tensor{mean, rstd}, back: func(s *visit) {
 		if s.wants(1) || s.wants(2) {
 			dg, db := tensor.LayerNormParamGrads(s.dy, xt, mean, rstd)
 			sendOrFree(s, 1, dg)
@@ -89,7 +89,7 @@ func LayerNorm(x, gamma, beta *Var, eps float64) *Var {
 // generator.
 func (v *Var) Dropout(p float64) *Var {
 	y, mask := tensor.Dropout(v.Value, p)
-	return op{name: "dropout", in: []*Var{v}, saved: []*tensor.Tensor{mask}, back: func(s *step) { s.send(0, s.dy.Mul(mask)) }}.gives(y)
+	return op{name: "dropout", in: []*Var{v}, saved: []*tensor.Tensor{mask}, back: func(s *visit) { s.send(0, s.dy.Mul(mask)) }}.gives(y)
 }
 
 // Conv2D returns the cross-correlation of images x (n, c, h, w) with kernels w
@@ -110,7 +110,7 @@ func Conv2D(x, w, b *Var, window tensor.Window) *Var {
 	y := product.Add(bias).Reshape(shape[0], ws[0], oh, ow)
 	y.Release() // the two views of it count as one
 	bias.Release()
-	return op{name: "conv2d", in: []*Var{x, w, b}, reads: []*tensor.Tensor{w.Value}, saved: []*tensor.Tensor{cols}, back: func(s *step) {
+	return op{name: "conv2d", in: []*Var{x, w, b}, reads: []*tensor.Tensor{w.Value}, saved: []*tensor.Tensor{cols}, back: func(s *visit) {
 		defer kernels.Release()
 		dy := s.dy.Reshape(shape[0], ws[0], oh*ow)
 		if !dy.SameStorage(s.dy) {
@@ -137,7 +137,7 @@ func Conv2D(x, w, b *Var, window tensor.Window) *Var {
 func (v *Var) MaxPool2D(window tensor.Window) *Var {
 	y, index := tensor.MaxPool(v.Value, window)
 	shape := v.Shape()
-	return op{name: "max_pool", in: []*Var{v}, saved: []*tensor.Tensor{index}, back: func(s *step) {
+	return op{name: "max_pool", in: []*Var{v}, saved: []*tensor.Tensor{index}, back: func(s *visit) {
 		s.send(0, tensor.MaxPoolGrad(s.dy, index, window, shape...))
 	}}.gives(y)
 }

@@ -40,7 +40,7 @@ func (v *Var) MeanKeep(dims ...int) *Var {
 
 func (v *Var) summed(name string, y *tensor.Tensor, dims []int, scale float64) *Var {
 	shape, kept := v.Shape(), v.kept(dims)
-	return op{name: name, in: []*Var{v}, back: func(s *step) {
+	return op{name: name, in: []*Var{v}, back: func(s *visit) {
 		dy := s.dy
 		if scale != 1 {
 			dy = dy.MulScalar(scale)
@@ -61,7 +61,7 @@ func (v *Var) Min(dims ...int) *Var { return v.extremum("min", v.Value.Min(dims.
 
 func (v *Var) extremum(name string, y *tensor.Tensor, dims []int) *Var {
 	x, kept := v.Value, v.kept(dims)
-	return op{name: name, in: []*Var{v}, reads: []*tensor.Tensor{x, y}, back: func(s *step) {
+	return op{name: name, in: []*Var{v}, reads: []*tensor.Tensor{x, y}, back: func(s *visit) {
 		wide := y.Reshape(kept...)
 		defer wide.Release()
 		mask := x.Equal(wide)

@@ -8,7 +8,7 @@ import (
 
 // viewed is an operation that only looks at its operand in another way.
 func (v *Var) viewed(name string, y *tensor.Tensor, back func(dy *tensor.Tensor) *tensor.Tensor) *Var {
-	return op{name: name, in: []*Var{v}, back: func(s *step) { s.send(0, back(s.dy)) }}.gives(y)
+	return op{name: name, in: []*Var{v}, back: func(s *visit) { s.send(0, back(s.dy)) }}.gives(y)
 }
 
 // T returns v with the last two dimensions exchanged.
@@ -87,7 +87,7 @@ func (v *Var) picked(name string, part func(*tensor.Tensor) *tensor.Tensor) *Var
 // variable names: what an embedding does.
 func (v *Var) Gather(index *Var) *Var {
 	ix, shape := index.Value, v.Shape()
-	return op{name: "gather", in: []*Var{v, index}, reads: []*tensor.Tensor{ix}, back: func(s *step) {
+	return op{name: "gather", in: []*Var{v, index}, reads: []*tensor.Tensor{ix}, back: func(s *visit) {
 		if s.wants(0) {
 			s.send(0, s.dy.ScatterAdd(ix, shape...))
 		}
@@ -100,7 +100,7 @@ func Concat(dim int, vs ...*Var) *Var {
 	for i, v := range vs {
 		ts[i] = v.Value
 	}
-	return op{name: "concat", in: slices.Clone(vs), back: func(s *step) {
+	return op{name: "concat", in: slices.Clone(vs), back: func(s *visit) {
 		lo := 0
 		for i, v := range vs {
 			hi := lo + v.Dim(dim)
@@ -118,7 +118,7 @@ func Stack(dim int, vs ...*Var) *Var {
 	for i, v := range vs {
 		ts[i] = v.Value
 	}
-	return op{name: "stack", in: slices.Clone(vs), back: func(s *step) {
+	return op{name: "stack", in: slices.Clone(vs), back: func(s *visit) {
 		for i := range vs {
 			if s.wants(i) {
 				s.send(i, s.dy.Slice(dim, i, i+1).Squeeze(dim))

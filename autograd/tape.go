@@ -15,7 +15,7 @@ type node struct {
 	out    *Var
 	reads  []read           // values that back reads
 	saved  []*tensor.Tensor // made for back only
-	back   func(*step)
+	back   func(*visit)
 	// gone tells that a Backward consumed the node.
 	gone bool
 
@@ -34,7 +34,7 @@ type op struct {
 	in    []*Var
 	reads []*tensor.Tensor // values that back reads; in-place changes are noticed
 	saved []*tensor.Tensor // made for back only; freed with the node
-	back  func(*step)
+	back  func(*visit)
 }
 
 var (

@@ -7,13 +7,13 @@ import (
 
 // viaResult is a function whose gradient follows from its result.
 func (v *Var) viaResult(name string, y *tensor.Tensor, grad func(dy, y *tensor.Tensor) *tensor.Tensor) *Var {
-	return op{name: name, in: []*Var{v}, reads: []*tensor.Tensor{y}, back: func(s *step) { s.send(0, grad(s.dy, y)) }}.gives(y)
+	return op{name: name, in: []*Var{v}, reads: []*tensor.Tensor{y}, back: func(s *visit) { s.send(0, grad(s.dy, y)) }}.gives(y)
 }
 
 // viaOperand is a function whose gradient follows from its operand.
 func (v *Var) viaOperand(name string, y *tensor.Tensor, grad func(dy, x *tensor.Tensor) *tensor.Tensor) *Var {
 	x := v.Value
-	return op{name: name, in: []*Var{v}, reads: []*tensor.Tensor{x}, back: func(s *step) { s.send(0, grad(s.dy, x)) }}.gives(y)
+	return op{name: name, in: []*Var{v}, reads: []*tensor.Tensor{x}, back: func(s *visit) { s.send(0, grad(s.dy, x)) }}.gives(y)
 }
 
 // bwd is the gradient that a binary kernel computes.
@@ -23,7 +23,7 @@ func bwd(name string, f gpu.BinaryOp) func(dy, x *tensor.Tensor) *tensor.Tensor 
 
 // Neg returns -v.
 func (v *Var) Neg() *Var {
-	return op{name: "neg", in: []*Var{v}, back: func(s *step) { s.send(0, s.dy.Neg()) }}.gives(v.Value.Neg())
+	return op{name: "neg", in: []*Var{v}, back: func(s *visit) { s.send(0, s.dy.Neg()) }}.gives(v.Value.Neg())
 }
 
 // Abs returns the absolute values. The gradient at 0 is 0.
