@@ -95,6 +95,7 @@ var projectTable = map[string]map[string]reflect.Value{
 		"Snapshot":             reflect.ValueOf((*gradbook_gpu_.Snapshot)(nil)),
 		"SoftmaxParams":        reflect.ValueOf((*gradbook_gpu_.SoftmaxParams)(nil)),
 		"Span":                 reflect.ValueOf((*gradbook_gpu_.Span)(nil)),
+		"StoppedError":         reflect.ValueOf((*gradbook_gpu_.StoppedError)(nil)),
 		"Storage":              reflect.ValueOf((*gradbook_gpu_.Storage)(nil)),
 		"Strides":              reflect.ValueOf((*gradbook_gpu_.Strides)(nil)),
 		"Tier":                 reflect.ValueOf((*gradbook_gpu_.Tier)(nil)),
