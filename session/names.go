@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"sort"
-	"strings"
 	"weak"
 
 	"gradbook/gpu"
@@ -235,10 +234,11 @@ func join(path, part string) string {
 }
 
 // fieldName is what the cell calls the field; "" for those it does not see:
-// embedded ones, and those in which the interpreter wraps a value.
+// embedded ones, and the one in which the interpreter wraps a cell's value
+// that compiled code is to take for an interface.
 func fieldName(t reflect.Type, f reflect.StructField) string {
 	switch {
-	case f.Anonymous, f.Name == "IValue" && strings.HasPrefix(t.Name(), "_"):
+	case f.Anonymous, f.Name == "IValue":
 		return ""
 	case t.Name() == "" && len(f.Name) > 1 && f.Name[0] == 'X' && (f.Name[1] == '_' || f.Name[1] >= 'a' && f.Name[1] <= 'z'):
 		// The interpreter builds struct types at run time, which can have

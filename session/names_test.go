@@ -143,7 +143,7 @@ func TestInterpretedStructs(t *testing.T) {
 	if got[a] != "m.w" || got[b] != "m.X" {
 		t.Errorf("names %q and %q, want m.w and m.X", got[a], got[b])
 	}
-	got = names(t, global("m", 1, []any{_wrapper{IValue: v.Interface()}}))
+	got = names(t, global("m", 1, []any{wrapper{IValue: v.Interface()}}))
 	if got[a] != "m[0].w" {
 		t.Errorf("behind a wrapper: %q, want m[0].w", got[a])
 	}
@@ -153,7 +153,7 @@ func TestInterpretedStructs(t *testing.T) {
 	}
 }
 
-type _wrapper struct{ IValue any }
+type wrapper struct{ IValue any }
 
 type holdsValue struct{ value reflect.Value }
 

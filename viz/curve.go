@@ -66,7 +66,7 @@ const (
 	// that keeping values on the device may take.
 	costShare = 100
 	// costGrace is kept without looking at the cost.
-	costGrace = 5 * time.Millisecond
+	costGrace = 10 * time.Millisecond
 	// maxPending numbers wait on a device, where no cell draws them sooner.
 	maxPending = 1 << 12
 	// maxPoints a series are held on the host; twice as many are merged.

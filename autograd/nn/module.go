@@ -92,11 +92,17 @@ func Sequential(layers ...Module) *Model {
 		if l == nil {
 			tensor.Fail("sequential", fmt.Sprintf("layer %d is nil", i), "")
 		}
+		seen := map[string]bool{}
 		for k, p := range l.Params() {
 			name := p.Name()
 			if name == "" {
 				name = fmt.Sprint(k)
 			}
+			// A layer made of layers has two W, and saved files need one name each.
+			if seen[name] {
+				name = fmt.Sprintf("%d.%s", k, name)
+			}
+			seen[name] = true
 			p.Named(fmt.Sprintf("layers[%d].%s", i, name))
 		}
 	}
