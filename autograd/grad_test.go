@@ -55,7 +55,7 @@ func checks() []check {
 	all = append(all,
 		two("matmul of views", rnd(3, 2), rnd(4, 6), func(a, b *Var) *Var { return a.T().MatMul(b.Slice(1, 2, 5).T().Slice(1, 0, 3)) }),
 		one("neg", rnd(3), (*Var).Neg), one("abs", rnd(5), (*Var).Abs), one("square", rnd(3), (*Var).Square),
-		one("sqrt", pos(3), (*Var).Sqrt), one("recip", pos(3), (*Var).Recip), one("exp", rnd(3), (*Var).Exp),
+		one("sqrt", pos(3), (*Var).Sqrt), one("recip", pos(3), (*Var).Recip), one("rsqrt", pos(3), (*Var).Rsqrt), one("exp", rnd(3), (*Var).Exp),
 		one("log", pos(3), (*Var).Log), one("sin", rnd(3), (*Var).Sin), one("cos", rnd(3), (*Var).Cos),
 		one("tanh", rnd(3), (*Var).Tanh), one("sigmoid", rnd(3), (*Var).Sigmoid), one("relu", rnd(6), (*Var).ReLU),
 		one("gelu", rnd(6), (*Var).GELU), one("silu", rnd(6), (*Var).SiLU), one("softplus", rnd(6), (*Var).Softplus),

@@ -203,6 +203,23 @@ func TestKeepGrad(t *testing.T) {
 	equal(t, w.Grad, 18, 36)
 }
 
+// Mixed dtypes: the gradient comes back in the parameter's own.
+func TestCast(t *testing.T) {
+	w := Param(tensor.New([]float64{1, 2}))
+	y := w.Cast(tensor.Float64)
+	y.Square().Sum().Backward()
+	equal(t, w.Grad, 2, 4)
+	if y.DType() != tensor.Float64 || w.Grad.DType() != tensor.Float32 {
+		t.Error(y.DType(), w.Grad.DType())
+	}
+	if hits := w.ArgMax(0).Equal(Const(tensor.FromInts([]int{1}))); hits.Item() != 1 || hits.NeedsGrad() {
+		t.Error(hits)
+	}
+	if l := Const(tensor.FromInts([]int{3})).Cast(tensor.Float32); l.Item() != 3 || l.DType() != tensor.Float32 {
+		t.Error(l)
+	}
+}
+
 func TestFreeze(t *testing.T) {
 	w, u := Param(tensor.Ones(2)), Param(tensor.Ones(2))
 	w.Freeze(true)

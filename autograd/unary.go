@@ -37,6 +37,15 @@ func (v *Var) Square() *Var {
 // Sqrt returns the square roots.
 func (v *Var) Sqrt() *Var { return v.viaResult("sqrt", v.Value.Sqrt(), bwd("sqrt_bwd", gpu.SqrtBwd)) }
 
+// Rsqrt returns 1 / sqrt(v).
+func (v *Var) Rsqrt() *Var {
+	return v.viaResult("rsqrt", v.Value.Rsqrt(), func(dy, y *tensor.Tensor) *tensor.Tensor {
+		cube := y.PowScalar(3)
+		defer cube.Free()
+		return times(dy, cube, -0.5)
+	})
+}
+
 // Recip returns 1 / v.
 func (v *Var) Recip() *Var {
 	return v.viaResult("recip", v.Value.Recip(), func(dy, y *tensor.Tensor) *tensor.Tensor {
@@ -107,8 +116,36 @@ func (v *Var) LogSoftmax() *Var {
 	return v.viaResult("log_softmax", v.Value.LogSoftmax(), func(dy, y *tensor.Tensor) *tensor.Tensor { return tensor.SoftmaxGrad(y, dy, true) })
 }
 
+// Cast returns v converted to dtype dt. A gradient goes back from float to
+// float.
+func (v *Var) Cast(dt DType) *Var {
+	from := v.DType()
+	switch {
+	case from == dt:
+		return v
+	case !from.IsFloat() || !dt.IsFloat():
+		return compared(v.Value.Cast(dt))
+	}
+	return op{name: "cast", in: []*Var{v}, back: func(s *visit) { s.send(0, s.dy.Cast(from)) }}.gives(v.Value.Cast(dt))
+}
+
+// Sign returns -1, 0 or 1: a constant.
+func (v *Var) Sign() *Var { return compared(v.Value.Sign()) }
+
+// Floor returns the largest whole numbers not above v: a constant.
+func (v *Var) Floor() *Var { return compared(v.Value.Floor()) }
+
 // Less returns 1 where v < o, else 0, broadcast: a constant.
 func (v *Var) Less(o *Var) *Var { return compared(v.Value.Less(o.Value)) }
+
+// LessEqual returns 1 where v <= o, else 0, broadcast: a constant.
+func (v *Var) LessEqual(o *Var) *Var { return compared(v.Value.LessEqual(o.Value)) }
+
+// GreaterEqual returns 1 where v >= o, else 0, broadcast: a constant.
+func (v *Var) GreaterEqual(o *Var) *Var { return compared(v.Value.GreaterEqual(o.Value)) }
+
+// NotEqual returns 1 where v != o, else 0, broadcast: a constant.
+func (v *Var) NotEqual(o *Var) *Var { return compared(v.Value.NotEqual(o.Value)) }
 
 // Greater returns 1 where v > o, else 0, broadcast: a constant.
 func (v *Var) Greater(o *Var) *Var { return compared(v.Value.Greater(o.Value)) }

@@ -148,6 +148,9 @@ func (v *Var) Discard() {
 // Shape returns the sizes of the dimensions, outermost first.
 func (v *Var) Shape() []int { return v.Value.Shape() }
 
+// Rank returns the number of dimensions.
+func (v *Var) Rank() int { return v.Value.Rank() }
+
 // Dim returns the size of dimension i; -1 is the last.
 func (v *Var) Dim(i int) int { return v.Value.Dim(i) }
 
