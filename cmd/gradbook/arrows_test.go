@@ -38,11 +38,13 @@ var arrows = []rule{
 	{room: "viz", imports: []string{"gpu", "session", "viz/display"}},
 	{room: "viz/display"},
 	{room: "kernel", imports: []string{"session", "viz", "viz/display", "kernel/wire", "kernel/cell", "kernel/interp", "kernel/symbols"}},
+	// The parts meet here; of gpu it uses plain data of snapshots.
+	{room: "kernel/live", imports: []string{"kernel", "kernel/cell", "kernel/interp", "kernel/symbols", "session", "viz", "viz/display", "gpu"}},
 	{room: "kernel/wire", imports: []string{"viz/display"}, never: []string{"go/ast", "go/types", "github.com/traefik/yaegi"}},
 	{room: "kernel/cell", never: []string{"net", "github.com/go-zeromq/zmq4", "github.com/traefik/yaegi"}},
 	{room: "kernel/interp", imports: []string{"kernel/cell", "kernel/symbols", "session", "viz", "viz/display"}, never: []string{"github.com/go-zeromq/zmq4"}},
 	{room: "kernel/symbols", imports: []string{"gpu", "tensor", "autograd", "autograd/nn", "autograd/optim", "autograd/data", "session", "viz", "viz/display"}},
-	{room: "cmd", imports: []string{"kernel", "kernel/wire", "session", "viz", "viz/display", "gpu", "install"}},
+	{room: "cmd", imports: []string{"kernel", "kernel/wire", "kernel/live", "session", "viz", "viz/display", "gpu", "install"}},
 	{room: "install"},
 }
 
