@@ -105,6 +105,9 @@ func TestDamagedFile(t *testing.T) {
 	if got := show(l.Tail(9)); got != "4/1 good" || l.Session() != 5 {
 		t.Errorf("%s, session %d", got, l.Session())
 	}
+	if again := open(t, path); again.Session() != 6 {
+		t.Errorf("the session after the cut line is %d, want 6", again.Session())
+	}
 	l.Add(1, "new", "")
 	if got := show(open(t, path).Tail(9)); got != "4/1 good, 5/1 new" {
 		t.Errorf("after the cut line: %s", got)

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -202,19 +205,37 @@ func TestInterruptEndsTheWholeCommand(t *testing.T) {
 	stopped := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	b.ctx = ctx
-	mark := filepath.Join(t.TempDir(), "mark")
-	time.AfterFunc(50*time.Millisecond, func() { cancel(stopped) })
-	start := time.Now()
-	// Deaf to SIGINT, and with a child.
-	if err := b.run("!trap '' INT; (sleep 3; touch " + mark + ") & sleep 30"); !errors.Is(err, stopped) {
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	go func() { // interrupt once the child is there
+		for {
+			if data, _ := os.ReadFile(pidFile); strings.HasSuffix(string(data), "\n") {
+				cancel(stopped)
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	// Deaf to SIGINT, and with a child that is, too.
+	if err := b.run("!trap '' INT; sleep 300 & echo $! > " + pidFile + "; sleep 300"); !errors.Is(err, stopped) {
 		t.Errorf("err = %v", err)
 	}
-	if took := time.Since(start); took > 3*time.Second {
-		t.Errorf("it took %v", took)
+	data, _ := os.ReadFile(pidFile)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := os.Stat(mark); err == nil {
-		t.Error("a child of the command went on")
+	defer syscall.Kill(pid, syscall.SIGKILL)
+	for deadline := time.Now().Add(5 * time.Second); alive(pid); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a child of the command went on")
+		}
 	}
+}
+
+// alive reports whether a process runs; a zombie does not.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
 func TestBackgroundProcessDoesNotHoldTheCell(t *testing.T) {
