@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 	"text/tabwriter"
 
 	"gradbook/gpu"
@@ -49,4 +50,18 @@ func deviceName(d gpu.Driver, i int) string {
 		return d.Name
 	}
 	return fmt.Sprintf("%s:%d", d.Name, i)
+}
+
+// knownDriver returns an error unless the device is of a driver in this
+// build. Whether the device is there shows when the kernel runs, perhaps on
+// another day.
+func knownDriver(device string) error {
+	var names []string
+	for _, d := range gpu.Drivers() {
+		if name, _, _ := strings.Cut(device, ":"); device == "" || name == d.Name {
+			return nil
+		}
+		names = append(names, d.Name)
+	}
+	return fmt.Errorf("unknown device %q: this build has %s", device, strings.Join(names, ", "))
 }

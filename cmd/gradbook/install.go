@@ -34,6 +34,9 @@ type installCmd struct {
 }
 
 func (c installCmd) Run() error {
+	if err := knownDriver(c.Device); err != nil {
+		return err
+	}
 	where, err := c.find()
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"gradbook/kernel/live"
 	"gradbook/kernel/notebook"
 	"gradbook/kernel/runner"
+	"gradbook/session"
 )
 
 type runCmd struct {
@@ -42,7 +43,9 @@ func (c runCmd) Run(ctx context.Context) error {
 		fmt.Fprintf(os.Stderr, "gradbook: the notebook's parameters cell does not declare %s\n", name)
 	}
 	if c.Device != "" {
-		os.Setenv("GRADBOOK_DEVICE", c.Device)
+		if _, err := session.Current().Use(c.Device); err != nil {
+			return err
+		}
 	}
 	out := c.Out
 	if out == "" {
