@@ -17,7 +17,7 @@ func (devicesCmd) Run() error {
 	for _, d := range gpu.Drivers() {
 		infos, err := d.Devices()
 		if err != nil {
-			fmt.Fprintf(w, "%s\tnot available: %v\t\n", d.Name, err)
+			fmt.Fprintf(w, "%s\tnot available: %v\n", d.Name, err)
 			continue
 		}
 		for i, info := range infos {

@@ -12,7 +12,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	_ "gradbook/gpu/cuda"
 	_ "gradbook/gpu/host"
+	_ "gradbook/gpu/vulkan"
 	"gradbook/kernel/runner"
 )
 
