@@ -26,7 +26,8 @@ var pageText string
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
 // WritePage writes a notebook as one HTML file that needs nothing else: the
-// styles, and where outputs use it the chart library charts, are in it.
+// styles are in it, and where they are used the chart library charts and one
+// that draws formulas.
 func WritePage(path string, nb *notebook.Notebook, charts string) error {
 	page, err := Page(nb, charts)
 	if err != nil {
@@ -54,6 +55,7 @@ func Page(nb *notebook.Notebook, charts string) ([]byte, error) {
 		Title  string
 		Style  template.CSS
 		Script template.JS
+		Math   template.JS
 		Cells  []pageCell
 	}{Title: nb.Title(), Style: template.CSS(css.String())}
 	if data.Title == "" {
@@ -81,10 +83,15 @@ func Page(nb *notebook.Notebook, charts string) ([]byte, error) {
 				cell.Outputs = append(cell.Outputs, template.HTML(part))
 			}
 		case "markdown":
-			if err := markdown.Convert([]byte(c.Source()), &buf); err != nil {
+			held, restore := holdMath(c.Source())
+			if err := markdown.Convert([]byte(held), &buf); err != nil {
 				return nil, err
 			}
-			cell.Text = template.HTML(buf.String())
+			text := restore(buf.String())
+			if text != buf.String() {
+				data.Math = template.JS(katexScript)
+			}
+			cell.Text = template.HTML(text)
 		default:
 			cell.Text = template.HTML(pre("", c.Source()))
 		}
