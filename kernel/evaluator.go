@@ -22,10 +22,15 @@ type Evaluator interface {
 	Inspect(src string, cursor int, detail int) (display.Bundle, bool)
 	// Globals returns the live named globals.
 	Globals() []Global
+	// Background reports whether goroutines of cells are running although no
+	// cell is: what Globals leads to may change under the eyes of a reader.
+	Background() bool
 	// Reset forgets every name.
 	Reset() error
 	// Get makes a module importable.
 	Get(ctx context.Context, module string) error
+	// Close stops the goroutines of all cells.
+	Close()
 }
 
 // Streams is what a kernel gives to the evaluator it runs: where the output

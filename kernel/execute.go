@@ -37,8 +37,7 @@ func (k *Kernel) execute(ch wire.Channel, m *wire.Message, req executeRequest, f
 	k.stdin.discard()
 
 	ctx, cancel := context.WithCancelCause(context.Background())
-	run := &running{ctx: ctx, cancel: cancel, origin: from, req: m, stdin: req.AllowStdin}
-	k.setRunning(run)
+	k.setRunning(&running{ctx: ctx, cancel: cancel, req: m, stdin: req.AllowStdin})
 	var out Outcome
 	expressions, payload := map[string]any{}, []any{}
 	switch {
@@ -138,7 +137,7 @@ func (k *Kernel) runCell(ctx context.Context, n int, code string, from *origin) 
 	if s := k.cfg.Session; s != nil {
 		s.BeginCell(n)
 		defer func() {
-			if err := s.EndCell(eval.Globals(), out.Err); err != nil && out.Err == nil {
+			if err := s.EndCell(End{eval.Globals(), eval.Background(), out.Err}); err != nil && out.Err == nil {
 				out = Outcome{Err: &Error{Name: "DeviceError", Message: err.Error()}, Warnings: out.Warnings}
 			}
 		}()

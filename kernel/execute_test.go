@@ -166,12 +166,12 @@ func (s *recordingSession) record(call string) error {
 }
 
 func (s *recordingSession) BeginCell(n int) { s.record("begin " + strconv.Itoa(n)) }
-func (s *recordingSession) EndCell(globals []Global, failed *Error) error {
+func (s *recordingSession) EndCell(end End) error {
 	name := "ok"
-	if failed != nil {
-		name = failed.Name
+	if end.Err != nil {
+		name = end.Err.Name
 	}
-	return s.record(fmt.Sprintf("end %d %s", len(globals), name))
+	return s.record(fmt.Sprintf("end %d %s", len(end.Globals), name))
 }
 func (s *recordingSession) Interrupt() { s.record("interrupt") }
 

@@ -166,3 +166,6 @@ func (f *fake) Get(_ context.Context, module string) error {
 	}
 	return nil
 }
+
+func (*fake) Background() bool { return false }
+func (*fake) Close()           {}

@@ -42,12 +42,18 @@ type Config struct {
 type Session interface {
 	// BeginCell is called before the code of cell n runs.
 	BeginCell(n int)
-	// EndCell is called after it, with the live globals and with the error of
-	// the cell, nil if there was none. It returns what went wrong meanwhile
-	// and nobody has been told.
-	EndCell(globals []Global, failed *Error) error
+	// EndCell is called after it. It returns what went wrong meanwhile and
+	// nobody has been told.
+	EndCell(End) error
 	// Interrupt is called beside a running cell that is to stop.
 	Interrupt()
+}
+
+// End is what a session is told about a cell that has ended.
+type End struct {
+	Globals    []Global
+	Background bool   // see [Evaluator]
+	Err        *Error // nil if the cell ended well
 }
 
 // A Kernel serves requests until it is shut down.
@@ -72,14 +78,12 @@ type Kernel struct {
 
 	mu      sync.Mutex
 	running *running // nil when idle
-	restart bool
 }
 
 // running is the cell that runs now.
 type running struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	origin *origin
 	req    *wire.Message
 	stdin  bool // the client answers input requests
 }
@@ -163,13 +167,6 @@ func (o latestOutput) Write(p []byte) (int, error) {
 // Done is closed when the kernel has been shut down.
 func (k *Kernel) Done() <-chan struct{} { return k.done }
 
-// Restart reports whether the shutdown was asked for to start anew.
-func (k *Kernel) Restart() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.restart
-}
-
 // Interrupt stops the running cell, if there is one.
 func (k *Kernel) Interrupt() {
 	k.mu.Lock()
@@ -189,19 +186,28 @@ func (k *Kernel) Shutdown() {
 	k.closed.Do(func() {
 		k.Interrupt()
 		k.queue.close()
-		for deadline := time.Now().Add(300 * time.Millisecond); time.Now().Before(deadline); {
-			k.mu.Lock()
-			idle := k.running == nil
-			k.mu.Unlock()
-			if idle {
-				break
+		if k.awaitIdle(300 * time.Millisecond) {
+			if eval, err := k.evaluator(); err == nil {
+				eval.Close()
 			}
-			time.Sleep(time.Millisecond)
 		}
 		k.hist.Close()
 		display.SetSink(nil)
 		close(k.done)
 	})
+}
+
+// awaitIdle waits until no cell runs, and reports false if one does for so
+// long.
+func (k *Kernel) awaitIdle(most time.Duration) bool {
+	for deadline := time.Now().Add(most); ; time.Sleep(time.Millisecond) {
+		k.mu.Lock()
+		idle := k.running == nil
+		k.mu.Unlock()
+		if idle || time.Now().After(deadline) {
+			return idle
+		}
+	}
 }
 
 func (k *Kernel) serveShell() {

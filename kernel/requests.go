@@ -81,9 +81,6 @@ func (k *Kernel) handler(ch wire.Channel, m *wire.Message) (func(from *origin), 
 		}
 		return func(from *origin) {
 			reply := shutdownContent{Status: "ok", Restart: req.Restart}
-			k.mu.Lock()
-			k.restart = req.Restart
-			k.mu.Unlock()
 			k.reply(ch, m, reply)
 			k.out.publish(from, "shutdown_reply", reply)
 		}, nil

@@ -64,9 +64,6 @@ func TestShutdown(t *testing.T) {
 			if took := time.Since(start); took > time.Second {
 				t.Errorf("the kernel ended after %v, want less than 1 s", took)
 			}
-			if !l.kernel.Restart() {
-				t.Error("Restart() = false")
-			}
 			for {
 				select {
 				case m := <-l.IOPub:

@@ -80,6 +80,13 @@ func (in *Interp) Close() {
 	in.support.close()
 }
 
+// Background says whether goroutines of cells that have ended are running.
+func (in *Interp) Background() bool {
+	in.support.mu.Lock()
+	defer in.support.mu.Unlock()
+	return in.support.liveRuns() > 0
+}
+
 // eval gives code to the interpreter. What the interpreter panics with is an error.
 func (in *Interp) eval(src string) (v reflect.Value, err error) {
 	defer func() {

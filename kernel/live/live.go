@@ -69,13 +69,13 @@ func (c cells) BeginCell(n int) {
 	c.Session.BeginCell(n)
 }
 
-func (c cells) EndCell(globals []kernel.Global, failed *kernel.Error) error {
-	end := session.End{}
-	for _, g := range globals {
+func (c cells) EndCell(e kernel.End) error {
+	end := session.End{Background: e.Background}
+	for _, g := range e.Globals {
 		end.Globals = append(end.Globals, session.Global(g))
 	}
-	if failed != nil {
-		end.Err = failed.Name + ": " + failed.Message
+	if e.Err != nil {
+		end.Err = e.Err.Name + ": " + e.Err.Message
 	}
 	_, err := c.Session.EndCell(end)
 	return err
@@ -108,7 +108,9 @@ func (e evaluator) Globals() []kernel.Global {
 	}
 	return list
 }
-func (e evaluator) Reset() error { return e.in.Reset() }
+func (e evaluator) Background() bool { return e.in.Background() }
+func (e evaluator) Close()           { e.in.Close() }
+func (e evaluator) Reset() error     { return e.in.Reset() }
 
 // Get fails: the interpreter runs what is compiled into this program, and
 // nothing else yet.

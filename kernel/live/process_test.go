@@ -45,14 +45,15 @@ type process struct {
 	conn    wire.Connection
 	cmd     *exec.Cmd
 	started time.Time
-	ctx     context.Context
-	ended   bool
+	ctx     context.Context // ends soon after the process
+	ended   chan struct{}   // closed when the process has ended, with err
+	err     error
 }
 
 // start starts a kernel whose history is in dir.
 func start(t testing.TB, dir string) *process {
 	t.Helper()
-	p := &process{t: t, conn: freePorts(t), started: time.Now()}
+	p := &process{t: t, conn: freePorts(t), started: time.Now(), ended: make(chan struct{})}
 	file := filepath.Join(t.TempDir(), "connection.json")
 	if err := p.conn.Write(file); err != nil {
 		t.Fatal(err)
@@ -70,12 +71,16 @@ func start(t testing.TB, dir string) *process {
 	}
 	var cancel context.CancelFunc
 	p.ctx, cancel = context.WithTimeout(context.Background(), 5*time.Minute)
-	t.Cleanup(func() {
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.ended)
+		time.Sleep(time.Second) // its last messages may be on their way
 		cancel()
-		if !p.ended {
-			p.cmd.Process.Kill()
-			p.cmd.Wait()
-		}
+	}()
+	t.Cleanup(func() {
+		p.cmd.Process.Kill()
+		<-p.ended
+		cancel()
 	})
 	if p.Client, err = wire.Dial(p.ctx, p.conn); err != nil {
 		t.Fatal(err)
@@ -152,11 +157,17 @@ func (p *process) shutdown() time.Duration {
 	p.t.Helper()
 	began := time.Now()
 	p.request(wire.Control, "shutdown_request", map[string]any{"restart": false})
-	if err := p.cmd.Wait(); err != nil {
-		p.t.Errorf("the kernel ended badly: %v", err)
-	}
-	p.ended = true
+	p.awaitEnd()
 	return time.Since(began)
+}
+
+// awaitEnd waits until the process has ended, and ended well.
+func (p *process) awaitEnd() {
+	p.t.Helper()
+	<-p.ended
+	if p.err != nil {
+		p.t.Errorf("the kernel ended badly: %v", p.err)
+	}
 }
 
 // awaitText waits until text is printed.

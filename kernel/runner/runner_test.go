@@ -50,6 +50,8 @@ func (script) IsComplete(string) (string, string)                   { return "un
 func (script) Complete(string, int) (c kernel.Completion)           { return c }
 func (script) Inspect(string, int, int) (b display.Bundle, ok bool) { return b, false }
 func (script) Globals() []kernel.Global                             { return nil }
+func (script) Background() bool                                     { return false }
+func (script) Close()                                               {}
 func (script) Reset() error                                         { return nil }
 func (script) Get(context.Context, string) error                    { return nil }
 
