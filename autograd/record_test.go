@@ -10,8 +10,8 @@ import (
 	"gradbook/autograd/nn"
 	"gradbook/autograd/optim"
 	"gradbook/gpu"
-	"gradbook/gpu/gputest"
 	"gradbook/gpu/host"
+	"gradbook/gpu/trial"
 	"gradbook/tensor"
 )
 
@@ -202,16 +202,16 @@ func TestFaultsInReplay(t *testing.T) {
 	healthy := newTrainer()
 	want := healthy.run(healthy.loss, 8, 8, 8)[3:]
 	for n := 1; ; n++ {
-		faults := gputest.Faulty(host.New())
+		faults := trial.Faulty(host.New())
 		x := trainerOn(gpu.New(faults))
 		step := autograd.Record(x.loss)
 		step.Run(x.batch(0, 8))
-		faults.Fail(gputest.Launch, n, false)
+		faults.Fail(trial.Launch, n, false)
 		failed := false
 		func() {
 			defer func() {
 				if e, ok := recover().(*tensor.DeviceError); ok {
-					failed = errors.Is(e, gputest.ErrInjected)
+					failed = errors.Is(e, trial.ErrInjected)
 				}
 			}()
 			step.Run(x.batch(1, 8))

@@ -10,6 +10,7 @@ import (
 	"gradbook/gpu/gputest"
 	"gradbook/gpu/host"
 	"gradbook/gpu/null"
+	"gradbook/gpu/trial"
 )
 
 func TestInterrupt(t *testing.T) {
@@ -75,14 +76,14 @@ func TestCompositionsUndo(t *testing.T) {
 		func(w, v *gpu.Storage) *gpu.Storage { return w },
 		func(w, v *gpu.Storage) *gpu.Storage { return v },
 	} {
-		f := gputest.Faulty(unfused{host.New()})
+		f := trial.Faulty(unfused{host.New()})
 		d := newDevice(t, func(gpu.Backend) gpu.Backend { return f })
 		g := fill(t, d, 4, 1)
 		w, v := fill(t, d, 4, 10), fill(t, d, 4, 0)
 		_, err := copies(w, v).Host()
 		must(t, err)
 		for n := 1; ; n++ {
-			f.Fail(gputest.Launch, n, false)
+			f.Fail(trial.Launch, n, false)
 			err := d.Run(gpu.SGDStep, gpu.Float32, &gpu.SGDParams{LR: 1, Momentum: 0.5, N: 4}, g.All(), w.All(), v.All())
 			if err == nil {
 				if n < 6 {

@@ -144,16 +144,13 @@ func TestEmptyStorages(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	for name, says := range map[string]string{
-		"abacus":         `unknown device "abacus": this build has faulty, host`,
-		"host:9":         `host has no device "9"`,
-		"host:abacus":    `host has no device "abacus"`,
-		"faulty:lunch:3": "faulty:launch:17",
-		"faulty:launch:": "faulty:launch:17",
-		"small:64apples": "small:64MiB",
-		"small:":         "",
-		"small:1MiB":     "",
-		"host:0":         "",
-		"host:gonum":     "",
+		"abacus":      `unknown device "abacus": this build has faulty, host`,
+		"host:9":      `host has no device "9"`,
+		"host:abacus": `host has no device "abacus"`,
+		"host":        "",
+		"host:0":      "",
+		"host:gonum":  "",
+		"small:1MiB":  "",
 	} {
 		d, err := gpu.Open(name)
 		if says == "" {
@@ -166,22 +163,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: %v, want an error with %q", name, err, says)
 		}
 	}
-	small, err := gpu.Open("small:1MiB")
-	must(t, err)
-	if got := small.Info().MemoryBytes; got != 1<<20 {
-		t.Errorf("small:1MiB has %d bytes", got)
-	}
-	faulty, err := gpu.Open("faulty:launch:2+")
-	must(t, err)
-	s := fill(t, faulty, 4, 1)
-	for range 2 {
-		if err := add(faulty, fillless(faulty), s, 1); err == nil {
-			t.Error("faulty:launch:2+ does not go on failing")
-		}
-	}
 }
-
-func fillless(d *gpu.Device) *gpu.Storage { return d.FromHost(floats(1, 1, 1, 1), "data", gpu.Data) }
 
 func TestDefault(t *testing.T) {
 	old := gpu.SetDefault(nil)

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"gradbook/gpu"
-	"gradbook/gpu/gputest"
+	"gradbook/gpu/trial"
 )
 
 func limited(bytes int64) func(gpu.Backend) gpu.Backend {
-	return func(b gpu.Backend) gpu.Backend { return gputest.Small(b, bytes) }
+	return func(b gpu.Backend) gpu.Backend { return trial.Small(b, bytes) }
 }
 
 // 1 KiB storages on a device of 4 KiB.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"gradbook/gpu"
-	"gradbook/gpu/gputest"
 	"gradbook/gpu/host"
+	"gradbook/gpu/trial"
 )
 
 // A toy step with what a real one has: an input, a parameter changed in place,
@@ -226,7 +226,7 @@ func (w without) Launch(l gpu.Launch) error {
 }
 
 func TestReplayIsWhole(t *testing.T) {
-	f := gputest.Faulty(host.New())
+	f := trial.Faulty(host.New())
 	d := newDevice(t, func(gpu.Backend) gpu.Backend { return f })
 	m := newToy(d)
 	rec, err := d.Record(m.step)
@@ -238,12 +238,12 @@ func TestReplayIsWhole(t *testing.T) {
 	}
 	d.Resume()
 	for n := 1; n <= rec.Launches(); n++ {
-		f.Fail(gputest.Launch, n, false)
-		if err := rec.Replay(); !errors.Is(err, gputest.ErrInjected) {
+		f.Fail(trial.Launch, n, false)
+		if err := rec.Replay(); !errors.Is(err, trial.ErrInjected) {
 			t.Errorf("launch %d: %v", n, err)
 		}
 	}
-	f.Fail(gputest.Launch, 3, true)
+	f.Fail(trial.Launch, 3, true)
 	var stopped *gpu.StoppedError
 	if err := rec.Replay(); !errors.As(err, &stopped) || stopped.Done != 2 || stopped.Of != rec.Launches() {
 		t.Errorf("faults from the third launch on: %v", err)

@@ -5,5 +5,6 @@ package session
 import (
 	_ "gradbook/gpu/cuda"
 	_ "gradbook/gpu/host"
+	_ "gradbook/gpu/trial"
 	_ "gradbook/gpu/vulkan"
 )

@@ -10,20 +10,20 @@ import (
 	"gradbook/autograd/nn"
 	"gradbook/autograd/optim"
 	"gradbook/gpu"
-	"gradbook/gpu/gputest"
 	"gradbook/gpu/host"
+	"gradbook/gpu/trial"
 )
 
 // trainee is a model on a device whose calls can be made to fail.
 type trainee struct {
-	faults *gputest.FaultyBackend
+	faults *trial.FaultyBackend
 	model  *nn.Model
 	opt    *optim.Optimizer
 	x, y   *autograd.Var
 }
 
 func newTrainee() *trainee {
-	t := &trainee{faults: gputest.Faulty(host.New())}
+	t := &trainee{faults: trial.Faulty(host.New())}
 	dev := gpu.New(t.faults)
 	dev.SetReuse(false) // so that every step allocates
 	on := nn.On(dev)
@@ -74,12 +74,12 @@ func TestAnyFaultInAStep(t *testing.T) {
 		healthy.step()
 	}
 	want := healthy.bits()
-	for _, call := range []gputest.Call{gputest.Launch, gputest.Alloc, gputest.Upload} {
+	for _, call := range []trial.Call{trial.Launch, trial.Alloc, trial.Upload} {
 		t.Run(fmt.Sprint(call), func(t *testing.T) {
 			failures := 0
 			for n := 1; ; n++ {
 				x := newTrainee()
-				if call != gputest.Upload {
+				if call != trial.Upload {
 					x.step() // parameters and inputs go up in the first step
 				}
 				before := x.faults.Calls(call)
@@ -90,7 +90,7 @@ func TestAnyFaultInAStep(t *testing.T) {
 				if err == nil && n > calls {
 					break
 				}
-				if err == nil || !errors.Is(err, gputest.ErrInjected) {
+				if err == nil || !errors.Is(err, trial.ErrInjected) {
 					t.Fatalf("call %d of %d failed: %v", n, calls, err)
 				}
 				failures++

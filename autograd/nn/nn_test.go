@@ -13,8 +13,8 @@ import (
 	"gradbook/autograd/nn"
 	"gradbook/autograd/optim"
 	"gradbook/gpu"
-	"gradbook/gpu/gputest"
 	"gradbook/gpu/host"
+	"gradbook/gpu/trial"
 	"gradbook/tensor"
 )
 
@@ -244,7 +244,7 @@ func TestSaveLoad(t *testing.T) {
 // Out of memory: an error that tells the largest owners, and training goes on
 // with a smaller batch.
 func TestOutOfMemory(t *testing.T) {
-	dev := gpu.New(gputest.Small(host.New(), 4<<20))
+	dev := gpu.New(trial.Small(host.New(), 4<<20))
 	model := mlp(nn.On(dev), []int{256, 64, 10}, nn.ReLU)
 	opt := optim.Adam(model.Params(), 1e-3)
 	step := func(n int) {

@@ -10,8 +10,8 @@ import (
 
 	"gradbook/autograd"
 	"gradbook/gpu"
-	"gradbook/gpu/gputest"
 	"gradbook/gpu/host"
+	"gradbook/gpu/trial"
 	"gradbook/tensor"
 )
 
@@ -190,14 +190,14 @@ func TestClip(t *testing.T) {
 
 // training is two parameters on a device that can fail.
 type training struct {
-	faults *gputest.FaultyBackend
+	faults *trial.FaultyBackend
 	dev    *gpu.Device
 	params []*autograd.Var
 	opt    *Optimizer
 }
 
 func newTraining(make func([]*autograd.Var) *Optimizer) *training {
-	t := &training{faults: gputest.Faulty(host.New())}
+	t := &training{faults: trial.Faulty(host.New())}
 	t.dev = gpu.New(t.faults)
 	for i := range 2 {
 		t.params = append(t.params, autograd.Param(tensor.On(t.dev).New([]float64{1, 2, float64(i)})).Named(fmt.Sprint("p", i)))
@@ -245,10 +245,10 @@ func TestFaultsAtEachLaunch(t *testing.T) {
 					x.backward()
 					x.opt.Step()
 					x.backward()
-					calls := x.faults.Calls(gputest.Launch)
-					x.faults.Fail(gputest.Launch, n, forGood)
+					calls := x.faults.Calls(trial.Launch)
+					x.faults.Fail(trial.Launch, n, forGood)
 					err := attempt(x.opt.Step)
-					calls = x.faults.Calls(gputest.Launch) - calls
+					calls = x.faults.Calls(trial.Launch) - calls
 					x.faults.Heal()
 					if err == nil {
 						if n <= calls {
@@ -256,7 +256,7 @@ func TestFaultsAtEachLaunch(t *testing.T) {
 						}
 						break
 					}
-					if !errors.Is(err, gputest.ErrInjected) {
+					if !errors.Is(err, trial.ErrInjected) {
 						t.Fatal(err)
 					}
 					want := 1 // a failure before the counter moved
@@ -301,7 +301,7 @@ func TestIncompleteStep(t *testing.T) {
 		healthy.opt.Step()
 	}
 	x.backward()
-	x.faults.Fail(gputest.Launch, 3, true) // counter and first parameter get through
+	x.faults.Fail(trial.Launch, 3, true) // counter and first parameter get through
 	err := attempt(x.opt.Step)
 	var e *StepError
 	if !errors.As(err, &e) || e.Outcome != incomplete {

@@ -1,5 +1,4 @@
-// Package gputest is one conformance suite for every backend, and the faulty
-// and small devices that the rest of the tree is tried on.
+// Package gputest is one conformance suite for every backend.
 //
 // Its one idea: a backend is right if every kernel gives what a loop in
 // float64, written here and sharing nothing with any backend, gives; if it

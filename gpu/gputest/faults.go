@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gradbook/gpu"
+	"gradbook/gpu/trial"
 )
 
 // census runs one case of each kernel and dtype through a device and holds the
@@ -177,8 +178,8 @@ func (t *training) bits() ([]byte, error) {
 func (s *suite) faulted(t *testing.T) {
 	const steps = 3
 	backend := lent{s.start(t)}
-	train := func(t *testing.T, wrap func(gpu.Backend) gpu.Backend, call Call, n int) (bits []byte, hit bool) {
-		f := Faulty(wrap(backend))
+	train := func(t *testing.T, wrap func(gpu.Backend) gpu.Backend, call trial.Call, n int) (bits []byte, hit bool) {
+		f := trial.Faulty(wrap(backend))
 		d := gpu.New(Strict(f))
 		defer func() {
 			if err := d.Close(); err != nil {
@@ -203,7 +204,7 @@ func (s *suite) faulted(t *testing.T) {
 			if err == nil {
 				err = m.update()
 			}
-			if err != nil && !errors.Is(err, ErrInjected) {
+			if err != nil && !errors.Is(err, trial.ErrInjected) {
 				t.Fatalf("%s %d: %v", call, n, err)
 			}
 			hit = hit || err != nil
@@ -217,7 +218,7 @@ func (s *suite) faulted(t *testing.T) {
 			t.Errorf("%s %d: a launch failed twice", call, n)
 		}
 		bits, err := m.bits()
-		if err != nil && errors.Is(err, ErrInjected) {
+		if err != nil && errors.Is(err, trial.ErrInjected) {
 			hit = true
 			bits, err = m.bits()
 		}
@@ -232,7 +233,7 @@ func (s *suite) faulted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, _ := train(t, wrap, 0, 0)
-			for call := range numCalls {
+			for call := range trial.NumCalls {
 				for n := 1; ; n++ {
 					got, hit := train(t, wrap, call, n)
 					if !hit {

@@ -164,29 +164,6 @@ func TestProgramsNoticeLostUploads(t *testing.T) {
 	}
 }
 
-func TestFaultyCountsCalls(t *testing.T) {
-	f := Faulty(host.New())
-	var failed []int
-	alloc := func(i int) {
-		if _, err := f.Alloc(4); err != nil {
-			failed = append(failed, i)
-		}
-	}
-	alloc(1)
-	f.Fail(Alloc, 2, false)
-	for i := 2; i <= 5; i++ {
-		alloc(i)
-	}
-	f.Fail(Alloc, 1, true)
-	alloc(6)
-	alloc(7)
-	f.Heal()
-	alloc(8)
-	if fmt.Sprint(failed) != "[3 6 7]" || f.Calls(Alloc) != 8 {
-		t.Errorf("allocations %v of %d failed", failed, f.Calls(Alloc))
-	}
-}
-
 func TestStrictPanics(t *testing.T) {
 	b := Strict(host.New())
 	buf, _ := b.Alloc(64)

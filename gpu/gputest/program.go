@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gradbook/gpu"
+	"gradbook/gpu/trial"
 )
 
 // A program is a random sequence of operations on a device, mirrored in
@@ -16,7 +17,7 @@ import (
 type program struct {
 	t      reporter
 	d      *gpu.Device
-	faulty *FaultyBackend // nil: nothing is made to fail
+	faulty *trial.FaultyBackend // nil: nothing is made to fail
 	r      *rand.Rand
 	slots  []*slot
 	state  *slot
@@ -44,7 +45,7 @@ func (p *program) run(steps int) [][]byte {
 	}
 	for range steps {
 		if p.faulty != nil && p.r.IntN(4) == 0 {
-			p.faulty.Fail(Call(p.r.IntN(int(numCalls))), 1+p.r.IntN(3)*p.r.IntN(3), p.r.IntN(3) == 0)
+			p.faulty.Fail(trial.Call(p.r.IntN(int(trial.NumCalls))), 1+p.r.IntN(3)*p.r.IntN(3), p.r.IntN(3) == 0)
 		}
 		p.step()
 		if p.faulty != nil {
@@ -279,7 +280,7 @@ func (p *program) part(a *slot) {
 // excused reports that an error is one that was asked for, or that there is
 // none.
 func (p *program) excused(err error) bool {
-	if errors.Is(err, ErrInjected) || errors.Is(err, gpu.ErrOutOfMemory) {
+	if errors.Is(err, trial.ErrInjected) || errors.Is(err, gpu.ErrOutOfMemory) {
 		p.failed++
 		p.note("  failed: %v", err)
 		return true
@@ -326,7 +327,7 @@ func (s *suite) programs(t *testing.T) {
 	const steps = 300
 	backend := lent{s.start(t)}
 	run := func(t *testing.T, seed uint64, wrap func(gpu.Backend) gpu.Backend, faults, reuse bool) [][]byte {
-		f := Faulty(wrap(backend))
+		f := trial.Faulty(wrap(backend))
 		d := gpu.New(Strict(f))
 		defer func() {
 			if err := d.Close(); err != nil {
@@ -361,7 +362,7 @@ func (s *suite) programs(t *testing.T) {
 			}
 			run(t, seed, same, true, true)
 			run(t, seed, func(b gpu.Backend) gpu.Backend { return unfused{b} }, true, true)
-			run(t, seed, func(b gpu.Backend) gpu.Backend { return Small(b, 8<<10) }, false, true)
+			run(t, seed, func(b gpu.Backend) gpu.Backend { return trial.Small(b, 8<<10) }, false, true)
 		})
 	}
 }

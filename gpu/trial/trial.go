@@ -1,4 +1,12 @@
-package gputest
+// Package trial has devices for trying things on: one with little memory, and
+// one whose calls fail when told to.
+//
+// Its one idea: what happens when a device has had enough should be tried, by
+// tests and in notebooks, where nothing is at stake. Cells open them by name:
+// small:64MiB, faulty:launch:17.
+//
+// The package must not know any backend; it wraps what the driver "host" opens.
+package trial
 
 import (
 	"errors"
@@ -45,7 +53,7 @@ const (
 	Launch
 	Upload
 	Download
-	numCalls
+	NumCalls
 )
 
 func (c Call) String() string { return [...]string{"alloc", "launch", "upload", "download"}[c] }
@@ -54,9 +62,9 @@ func (c Call) String() string { return [...]string{"alloc", "launch", "upload", 
 type FaultyBackend struct {
 	gpu.Backend
 	mu    sync.Mutex
-	calls [numCalls]int
-	due   [numCalls]int // fails at this call; 0 is never
-	on    [numCalls]bool
+	calls [NumCalls]int
+	due   [NumCalls]int // fails at this call; 0 is never
+	on    [NumCalls]bool
 }
 
 // Faulty wraps a backend, which then fails the calls that Fail names. The
@@ -72,7 +80,7 @@ func wrapFaulty(b gpu.Backend, which string) (gpu.Backend, error) {
 	kind, number, _ := strings.Cut(which, ":")
 	number, forGood := strings.CutSuffix(number, "+")
 	n, err := strconv.Atoi(number)
-	for c := range numCalls {
+	for c := range NumCalls {
 		if c.String() == kind && err == nil && n > 0 {
 			f.Fail(c, n, forGood)
 			return f, nil
@@ -93,7 +101,7 @@ func (f *FaultyBackend) Fail(c Call, n int, forGood bool) {
 func (f *FaultyBackend) Heal() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.due = [numCalls]int{}
+	f.due = [NumCalls]int{}
 }
 
 // Calls is how many calls of a kind were made, failed ones too.
