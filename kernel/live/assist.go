@@ -40,6 +40,9 @@ const valueRunes = 400
 // value describes a variable: its text, and where what it leads to is kept. The text of a value whose methods are a
 // cell's is left out, since an inspection must not run cells.
 func (e evaluator) value(name string) string {
+	if e.in.Background() {
+		return "goroutines of cells are running: values cannot be looked at"
+	}
 	var lines []string
 	for _, g := range e.in.Globals() {
 		if g.Name != name || !g.Value.CanInterface() {
