@@ -13,7 +13,12 @@
       return module.exports;
     });
   const kinds = {
-    curve(o) { o.tooltip.valueFormatter = v => v == null ? "-" : Number(v).toPrecision(4); },
+    curve(o) {
+      o.tooltip.valueFormatter = v => v == null ? "-" : Number(v).toPrecision(4);
+      for (const y of o.yAxis) {
+        if (y.type === "log") y.axisLabel = { formatter: v => v >= 1e4 || v < 1e-3 ? v.toExponential().replace("e+", "e") : String(v) };
+      }
+    },
     map(o) {
       o.tooltip.formatter = p => p.data && p.data.tip || "";
       for (const s of o.series) {

@@ -51,6 +51,10 @@ type series struct {
 	seen    int // points added, those left out and merged included
 	skipped int // left out for their cost
 	merged  bool
+	// The last point that was left out: it is kept after all when no other
+	// comes after it.
+	left     func() func() float64
+	leftStep int
 }
 
 // pending is a point whose value is on a device.
@@ -67,6 +71,9 @@ const (
 	costShare = 100
 	// costGrace is kept without looking at the cost.
 	costGrace = 10 * time.Millisecond
+	// mostCost is booked for one number at most: what takes longer is another
+	// process's turn, or the collector's.
+	mostCost = 50 * time.Microsecond
 	// maxPending numbers wait on a device, where no cell draws them sooner.
 	maxPending = 1 << 12
 	// maxPoints a series are held on the host; twice as many are merged.
@@ -177,14 +184,21 @@ func (c *Curve) put(s *series, v any) {
 		s.push(c.step, *now)
 		return
 	}
-	start := c.clock()
-	if c.keeping > costGrace+start.Sub(c.begun)/costShare {
+	if c.keeping > costGrace+c.clock().Sub(c.begun)/costShare {
 		s.skipped++
+		s.left, s.leftStep = later, c.step
 		return
 	}
+	c.keep(s, c.step, later)
+}
+
+// keep keeps a number where it is, to be read at the next drawing.
+func (c *Curve) keep(s *series, step int, later func() func() float64) {
+	start := c.clock()
 	read := later()
-	c.keeping += c.clock().Sub(start)
-	s.push(c.step, math.NaN())
+	c.keeping += min(mostCost, c.clock().Sub(start))
+	s.left = nil
+	s.push(step, math.NaN())
 	c.pending = append(c.pending, pending{s, len(s.values) - 1, read})
 	if len(c.pending) == maxPending {
 		c.fetch()
@@ -290,8 +304,25 @@ func (c *Curve) draw() {
 func (c *Curve) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	for _, s := range c.series {
+		if s.left != nil {
+			c.keepLast(s)
+		}
+	}
 	c.draw()
 	c.live, c.id, c.begun, c.keeping = false, "", time.Time{}, 0
+}
+
+// keepLast keeps the last point, which was left out. A device that was
+// interrupted or lost does not take it.
+func (c *Curve) keepLast(s *series) {
+	defer func() {
+		if recover() == nil {
+			s.skipped--
+		}
+		s.left = nil
+	}()
+	c.keep(s, s.leftStep, s.left)
 }
 
 // Bundle shows the curve as it is now.

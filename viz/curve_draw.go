@@ -133,14 +133,12 @@ func (c *Curve) picture(notes []string) string {
 	s := newSVG(curveWidth, curveHeight)
 	const top, bottom, left, right = 34, 44, 62, 16
 	var xs []float64
-	lo, hi := math.NaN(), math.NaN()
 	for _, line := range c.series {
 		if n := len(line.steps); n > 0 {
 			xs = append(xs, float64(line.steps[0]), float64(line.steps[n-1]))
 		}
-		l, h := bounds(line.values, c.log)
-		lo, hi = least(lo, l), largest(hi, h)
 	}
+	lo, hi := c.span()
 	xlo, xhi := bounds(xs, false)
 	if math.IsNaN(lo) || math.IsNaN(xlo) {
 		s.text(curveWidth/2, curveHeight/2, "no values to draw yet", style{size: 13, anchor: "middle"})
@@ -174,6 +172,17 @@ func (c *Curve) picture(notes []string) string {
 		}
 	}
 	return s.finish(strings.ReplaceAll(c.text(notes), "\n", "; "))
+}
+
+// span is the least and the largest value of all series that the axis can
+// show; NaN when there is none.
+func (c *Curve) span() (lo, hi float64) {
+	lo, hi = math.NaN(), math.NaN()
+	for _, s := range c.series {
+		l, h := bounds(s.values, c.log)
+		lo, hi = least(lo, l), largest(hi, h)
+	}
+	return lo, hi
 }
 
 func least(a, b float64) float64 {
@@ -223,15 +232,15 @@ func (s *series) points(values []float64, x, y axis) []point {
 // option is the interactive chart.
 func (c *Curve) option() map[string]any {
 	line := charts.NewLine()
-	yType := "value"
-	if c.log {
-		yType = "log"
+	y := opts.YAxis{Type: "value", Scale: opts.Bool(true)}
+	if lo, hi := c.span(); c.log && lo > 0 {
+		y = opts.YAxis{Type: "log", Min: math.Pow(10, math.Floor(math.Log10(lo))), Max: math.Pow(10, math.Ceil(math.Log10(hi)))}
 	}
 	yes := opts.Bool(true)
 	line.SetGlobalOptions(
 		charts.WithAnimation(false),
 		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: c.xLabel, NameLocation: "middle", NameGap: 28, Min: "dataMin", Max: "dataMax", SplitLine: &opts.SplitLine{Show: opts.Bool(false)}}),
-		charts.WithYAxisOpts(opts.YAxis{Type: yType, Scale: yes}),
+		charts.WithYAxisOpts(y),
 		charts.WithTooltipOpts(opts.Tooltip{Show: yes, Trigger: "axis"}),
 		charts.WithLegendOpts(opts.Legend{Show: yes, Left: "62", Top: "4", Icon: "roundRect"}),
 		charts.WithGridOpts(opts.Grid{Left: "62", Right: "24", Top: "38", Bottom: "44"}),

@@ -220,14 +220,43 @@ func TestCurveCostIsBounded(t *testing.T) {
 	if len(s.values) != int(spent/keep) || s.seen != steps {
 		t.Errorf("%d values kept, %d seen", len(s.values), s.seen)
 	}
+	if last := s.steps[len(s.steps)-1]; last < steps-100 {
+		t.Errorf("the last value kept is that of step %d", last)
+	}
 	note := fmt.Sprintf("%s of 100,000 steps of loss kept", count(int64(len(s.values))))
 	if !strings.Contains(c.String(), note) {
 		t.Errorf("%q is missing in %q", note, c)
+	}
+	display.End()
+	if last := s.steps[len(s.steps)-1]; last != steps {
+		t.Errorf("the last step is left out: %d", last)
 	}
 	for i, at := range s.steps {
 		if s.values[i] != float64(at-1) {
 			t.Fatalf("the value at step %d is %v", at, s.values[i])
 		}
+	}
+}
+
+// Another process's turn in the middle of Add is not the curve's cost.
+func TestCurveForgivesPauses(t *testing.T) {
+	newFront(t)
+	clock := &ticker{}
+	reads := 0
+	c := NewCurve("loss")
+	c.clock = clock.read
+	display.Begin()
+	defer display.End()
+	for i := range 1000 {
+		clock.now = clock.now.Add(time.Millisecond)
+		keep := time.Microsecond
+		if i%100 == 50 {
+			keep = 20 * time.Millisecond
+		}
+		c.Add(device{v: float64(i), clock: clock, keep: keep, reads: &reads})
+	}
+	if c.series[0].skipped > 0 {
+		t.Errorf("%d values left out for the sake of ten pauses", c.series[0].skipped)
 	}
 }
 

@@ -259,3 +259,56 @@ nn.CrossEntropy(model.Forward(x), y)`
 		t.Errorf("%d device bytes in use between collections, more than %d", most, limit)
 	}
 }
+
+func TestAutogradNotebook(t *testing.T) {
+	cells := execute(t, "autograd.ipynb")
+	byHand := text(find(t, cells, "byHand :="))
+	numbers := regexp.MustCompile(`(?m)^\[.*\]$`).FindAllString(byHand, -1)
+	if len(numbers) != 2 || numbers[0] != numbers[1] {
+		t.Errorf("the gradient by tape and by hand:\n%s", byHand)
+	}
+	contains(t, text(find(t, cells, "both.Backward()")), "16")
+	contains(t, text(find(t, cells, "GradCheck")), "softsign: <nil>", "but central differences give")
+	contains(t, text(find(t, cells, "height.Backward()")), "p = 1.000, q = 1.000")
+	for _, c := range cells {
+		if strings.Contains(c.Source(), "viz.TapeGraph") {
+			pictured(t, c)
+		}
+	}
+}
+
+func TestCustomNotebook(t *testing.T) {
+	cells := execute(t, "custom.ipynb")
+	found := regexp.MustCompile(`test accuracy (\d+\.\d\d)%`).FindStringSubmatch(text(find(t, cells, "NewLion(model.Params()")))
+	if found == nil {
+		t.Fatal("no accuracy")
+	}
+	if accuracy, _ := strconv.ParseFloat(found[1], 64); accuracy < 97 {
+		t.Errorf("test accuracy %v%%", accuracy)
+	}
+	contains(t, text(find(t, cells, "%residency")), "model.Layers[1].In.W ", "model.Layers[2].Out.B.Grad ", "opt.m[0] ")
+}
+
+func TestBackendsNotebook(t *testing.T) {
+	cells := execute(t, "backends.ipynb")
+	first := find(t, cells, `"host:1"`)
+	pictured(t, first)
+	for _, device := range []string{"host", "host:1"} {
+		row := regexp.MustCompile(`(?m)^` + device + ` .*$`).FindString(text(first))
+		fields := strings.Fields(row)
+		if len(fields) < 2 || strings.HasSuffix(row, "–") {
+			t.Fatalf("%s was not measured:\n%s", device, text(first))
+		}
+		if differs, err := strconv.ParseFloat(fields[len(fields)-1], 64); err != nil || differs > 1e-2 {
+			t.Errorf("weights of %s differ by %s", device, fields[len(fields)-1])
+		}
+	}
+	for _, device := range []string{"vulkan", "cuda"} {
+		// A device that is absent has a row and a reason.
+		if row := regexp.MustCompile(`(?m)^` + device + ` .*$`).FindString(text(first)); strings.HasSuffix(row, "–") {
+			contains(t, text(first), "\n"+device+": ")
+		} else if row == "" {
+			t.Errorf("no row for %s", device)
+		}
+	}
+}
