@@ -61,6 +61,7 @@ func (c Call) String() string { return [...]string{"alloc", "launch", "upload", 
 // FaultyBackend fails calls when told to.
 type FaultyBackend struct {
 	gpu.Backend
+	label string // what Info adds to the name, so that it is told from others
 	mu    sync.Mutex
 	calls [NumCalls]int
 	due   [NumCalls]int // fails at this call; 0 is never
@@ -75,8 +76,10 @@ func Faulty(b gpu.Backend) *FaultyBackend { return &FaultyBackend{Backend: b} }
 func wrapFaulty(b gpu.Backend, which string) (gpu.Backend, error) {
 	f := Faulty(b)
 	if which == "" {
+		f.label = ", faulty"
 		return f, nil
 	}
+	f.label = ", faulty:" + which
 	kind, number, _ := strings.Cut(which, ":")
 	number, forGood := strings.CutSuffix(number, "+")
 	n, err := strconv.Atoi(number)
@@ -87,6 +90,13 @@ func wrapFaulty(b gpu.Backend, which string) (gpu.Backend, error) {
 		}
 	}
 	return nil, fmt.Errorf("faulty:%s: want a call (alloc, launch, upload, download), a number from 1, and + to go on failing: faulty:launch:17", which)
+}
+
+// Info is the backend's, under a name of its own.
+func (f *FaultyBackend) Info() gpu.Info {
+	info := f.Backend.Info()
+	info.Name += f.label
+	return info
 }
 
 // Fail makes the n-th call of a kind from now on, 1 being the next, fail with

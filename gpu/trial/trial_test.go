@@ -58,6 +58,9 @@ func TestNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if plain, _ := gpu.Open("host"); d.Info() == plain.Info() {
+		t.Error("a faulty device cannot be told from the host")
+	}
 	s := d.NewStorage(4, "fill", gpu.Temporary)
 	for i := range 4 {
 		err := d.Run(gpu.Fill, gpu.Float32, &gpu.FillParams{N: 1}, s.All())
