@@ -212,7 +212,7 @@ func TestTrainingCell200Times(t *testing.T) {
 		for _, g := range in.Globals() {
 			globals = append(globals, kernel.Global(g))
 		}
-		if err := c.EndCell(globals, nil); err != nil {
+		if err := c.EndCell(kernel.End{Globals: globals}); err != nil {
 			t.Fatal(err)
 		}
 	}
