@@ -204,7 +204,7 @@ func plain(doc string) string {
 		return ""
 	}
 	var p comment.Parser
-	pr := comment.Printer{TextWidth: 100}
+	pr := comment.Printer{TextWidth: 80} // what a tooltip shows without breaking lines
 	return strings.TrimRight(string(pr.Text(p.Parse(doc))), "\n")
 }
 
