@@ -47,7 +47,9 @@ func findOpenBLAS() blas {
 		if addr, err := purego.Dlsym(lib, "openblas_get_config"); err == nil {
 			var config func() string
 			purego.RegisterFunc(&config, addr)
-			o.config = strings.TrimSpace(config())
+			// The first two of its words are the name and the version; how it was built is for its makers.
+			words := strings.Fields(config())
+			o.config = strings.Join(words[:min(2, len(words))], " ")
 		}
 		return o
 	}
