@@ -77,6 +77,9 @@ func (d *Device) find(size int64) (Buffer, error) {
 	if d.info.MemoryBytes > 0 && size > d.info.MemoryBytes {
 		return nil, d.outOfMemory(size) // no relief will help
 	}
+	if d.pool.bytes > max(d.pressure.floor, d.inUse) {
+		d.trim() // full of sizes that nobody asks for any more
+	}
 	b, err := d.alloc(size)
 	if err == nil || !errors.Is(err, ErrOutOfMemory) {
 		return b, err

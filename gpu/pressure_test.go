@@ -37,6 +37,28 @@ func repeated(v float32) []float32 {
 	return x
 }
 
+// Sizes that nobody asks for any more are not kept for ever.
+func TestPoolIsBounded(t *testing.T) {
+	d := newDevice(t)
+	d.SetCollectBudget(16 << 10)
+	live := fill(t, d, 8*k, 1)
+	most := int64(0)
+	for n := uint32(k); n < 40*k; n += k {
+		fill(t, d, n, 1).Free()
+		most = max(most, d.Snapshot().PoolBytes)
+	}
+	if most > 16<<10+40<<10 {
+		t.Errorf("the pool grew to %v", gpu.Bytes(most))
+	}
+	for range 10 { // one size again and again is kept
+		fill(t, d, 3*k, 1).Free()
+	}
+	if c := d.Counters(); c.Reuses < 9 {
+		t.Errorf("%d reuses", c.Reuses)
+	}
+	runtime.KeepAlive(live)
+}
+
 func TestPoolIsGivenBackFirst(t *testing.T) {
 	d := newDevice(t, limited(4<<10))
 	fill(t, d, 3*k, 1).Free() // 3 KiB in the pool, of no use for 2 KiB
