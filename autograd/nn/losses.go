@@ -66,8 +66,9 @@ type Batched interface {
 // accuracyBatch rows are asked for at once.
 const accuracyBatch = 1000
 
-// Accuracy returns the part of the rows, 0 to 1, whose largest logit is at the
-// label. Dropout is off meanwhile, and there is no tape. It waits for the
+// Accuracy returns the part of the rows, 0 to 1, that the model gets right:
+// those whose largest logit is at the label, or, if there is one logit a row,
+// those where it is positive and the label 1, or not and the label 0. Dropout is off meanwhile, and there is no tape. It waits for the
 // device once.
 func Accuracy(model Module, rows Batched) float64 {
 	defer setTraining(model, false)()
@@ -89,18 +90,35 @@ func Accuracy(model Module, rows Batched) float64 {
 	return right.Item() / float64(rows.Len())
 }
 
-// hits counts the rows whose largest logit is at the label.
+// hits counts the rows that are right.
 func hits(logits, labels *tensor.Tensor) *tensor.Tensor {
-	if logits.Rank() != 2 || labels.Rank() != 1 || labels.Len() != logits.Dim(0) {
-		tensor.Fail("accuracy", "needs logits (n, classes) and labels (n)", "", logits, labels)
+	if labels.Len() != logits.Dim(0) || logits.Rank() > 2 {
+		tensor.Fail("accuracy", "needs logits (n, classes) or (n, 1), and labels (n)", "", logits, labels)
+	}
+	if logits.Len() == labels.Len() {
+		return binaryHits(logits.Reshape(-1), labels.Reshape(-1))
 	}
 	best := logits.ArgMax(1)
 	defer best.Free()
-	if labels.DType() != tensor.Int32 {
-		labels = labels.Cast(tensor.Int32)
-		defer labels.Free()
+	whole := labels.Cast(tensor.Int32)
+	if whole != labels {
+		defer whole.Free()
 	}
-	same := best.Equal(labels)
+	same := best.Equal(whole.Reshape(-1))
+	defer same.Free()
+	return same.Sum()
+}
+
+func binaryHits(logits, labels *tensor.Tensor) *tensor.Tensor {
+	zero := tensor.Maker{Device: logits.Device(), DType: logits.DType()}.Zeros()
+	defer zero.Free()
+	yes := logits.Greater(zero)
+	defer yes.Free()
+	wanted := labels.Cast(logits.DType())
+	if wanted != labels {
+		defer wanted.Free()
+	}
+	same := yes.Equal(wanted)
 	defer same.Free()
 	return same.Sum()
 }

@@ -101,6 +101,15 @@ func TestAccuracy(t *testing.T) {
 	if a := nn.Accuracy(first, d); a != 0.5 {
 		t.Error(a)
 	}
+	// One logit a row: the second input is positive where the label is 1.
+	one := nn.Activation("second", func(x *autograd.Var) *autograd.Var { return x.Slice(1, 1, 2) })
+	if a := nn.Accuracy(one, d); a != 1 {
+		t.Error(a)
+	}
+	floats := data.New(d.X.Value, d.Y.Value.Cast(tensor.Float32).Reshape(-1, 1))
+	if a, b := nn.Accuracy(one, floats), nn.Accuracy(right, floats); a != 1 || b != 1 {
+		t.Error(a, b)
+	}
 	dev := d.X.Device()
 	before := dev.Counters()
 	nn.Accuracy(wrong, d)
