@@ -25,7 +25,8 @@ func (p *pressure) init() { p.floor = collectFloor }
 
 // SetCollectBudget sets the least number of device bytes that storages take
 // between two collections. The budget is the bytes that the last collection
-// left in use when those are more.
+// left in use when those are more. A pool that outgrows both the least budget
+// and what is in use is given back.
 func (d *Device) SetCollectBudget(bytes int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
