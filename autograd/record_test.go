@@ -143,6 +143,47 @@ func TestReplayMovesOnlyTheBatch(t *testing.T) {
 	}
 }
 
+// An input that is there still is not copied again; one that changed is, who
+// ever changed it.
+func TestInputsAreCopiedWhenTheyChange(t *testing.T) {
+	dev := gpu.New(host.New())
+	on := tensor.On(dev)
+	double := autograd.RecordAll(func(in []*autograd.Var) *autograd.Var { return in[0].MulScalar(2) })
+	spoil := autograd.RecordAll(func(in []*autograd.Var) *autograd.Var {
+		in[0].Value.Fill(0)
+		return in[0].AddScalar(1)
+	})
+	x := autograd.Const(on.Full(3, 4))
+	count := func(step *autograd.Step, in *autograd.Var, want float64, launches int64) {
+		t.Helper()
+		before := dev.Counters()
+		out := step.Run(in)
+		if n := dev.Counters().Sub(before); n.TotalLaunches() != launches {
+			t.Errorf("%d launches, want %d", n.TotalLaunches(), launches)
+		}
+		if got := out.Value.Index(0).Item(); got != want {
+			t.Errorf("%g, want %g", got, want)
+		}
+	}
+	double.Run(x)
+	count(double, x, 6, 1)
+	x.Value.Fill(4) // by the device
+	count(double, x, 8, 2)
+	count(double, x, 8, 1)
+	x.Value.Set([]float64{5, 5, 5, 5}) // by the host
+	count(double, x, 10, 1)
+	count(double, autograd.Const(on.Full(1, 8).Slice(0, 4, 8)), 2, 2)
+	// What one step gives is the same variable each time, with other content.
+	z := double.Run(x)
+	count(double, double.Run(z), 40, 2)
+	// A step that writes to its input gets it anew.
+	spoil.Run(x)
+	count(spoil, x, 1, 2)
+	if x.Value.Index(0).Item() != 5 {
+		t.Error("a step changed what was given to it")
+	}
+}
+
 func TestWhatCannotBeRecorded(t *testing.T) {
 	x := newTrainer()
 	w := x.model.Params()[0]

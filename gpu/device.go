@@ -115,6 +115,7 @@ func (d *Device) run(k Kernel, t DType, params any, args []View) error {
 			d.recorder.uses(v, access[i])
 		}
 		if access[i] != In {
+			v.Storage.e.changed = d.clock
 			d.move(v.Storage.e, OnDevice)
 		}
 	}

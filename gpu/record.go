@@ -261,6 +261,7 @@ func (rec *Recorded) Replay() error {
 	for _, e := range r.written {
 		if ran && !e.freed {
 			e.lastUse = d.clock
+			e.changed = d.clock
 			d.move(e, OnDevice)
 		}
 	}

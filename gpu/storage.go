@@ -27,7 +27,8 @@ type entry struct {
 	host    []byte // host copy; nil unless state is OnHost or Both
 	owner   Owner
 	lastUse uint64
-	holds   int // > 0: stays on the device
+	changed uint64 // clock of the last write
+	holds   int    // > 0: stays on the device
 	freed   bool
 	handle  weak.Pointer[Storage] // a strong one would keep it alive forever
 }
@@ -57,6 +58,14 @@ func (s *Storage) Freed() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return s.e.freed
+}
+
+// Changed is another number after each write to the storage.
+func (s *Storage) Changed() uint64 {
+	d := s.e.dev
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return s.e.changed
 }
 
 // Residency tells where the valid copies are.
@@ -212,6 +221,8 @@ func (s *Storage) Write(data []byte) error {
 		return d.recorder.refuse("%s is written by the host", s.e.owner)
 	}
 	s.e.host = data
+	d.clock++
+	s.e.changed = d.clock
 	d.move(s.e, OnHost)
 	return nil
 }
