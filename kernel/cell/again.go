@@ -35,6 +35,7 @@ func (l *lowerer) uses() Uses {
 		}
 		return true
 	})
+	maps.Copy(u.imports, l.c.imports)
 	maps.Copy(u.names, l.scope)
 	for _, o := range l.scope {
 		u.lowered[o] = l.im.names[o]

@@ -184,6 +184,9 @@ func (v *captureVisitor) visit(n ast.Node) bool {
 	case *ast.UnaryExpr:
 		if n.Op == token.AND {
 			v.assign(n.X)
+			if o := v.root(n.X); o != nil && v.known[o] {
+				v.captured[o] = true // each iteration's variable has an address of its own
+			}
 		}
 	case *ast.SelectorExpr:
 		v.addressed(n)

@@ -3,6 +3,7 @@ package cell
 import (
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"go/types"
 	"slices"
@@ -107,7 +108,7 @@ const (
 func (c *checker) parse() bool {
 	df, err := parser.ParseFile(c.fset, "", declPrefix+blank(c.src, c.items, true)+"\n", parser.SkipObjectResolution|parser.AllErrors)
 	if err != nil {
-		c.errs.addAll(err)
+		c.errs.addAll(withoutImportOrder(err))
 	}
 	sf, err := parser.ParseFile(c.fset, "", stmtPrefix+blank(c.src, c.items, false)+"\n}\n", parser.SkipObjectResolution|parser.AllErrors)
 	if err != nil {
@@ -129,6 +130,15 @@ func (c *checker) parse() bool {
 	return true
 }
 
+// withoutImportOrder drops complaints that an import comes late: in a cell it may stand anywhere.
+func withoutImportOrder(err error) error {
+	list, ok := err.(scanner.ErrorList)
+	if !ok {
+		return err
+	}
+	return slices.DeleteFunc(list, func(e *scanner.Error) bool { return strings.HasPrefix(e.Msg, "imports must appear") })
+}
+
 func (c *checker) report(err error) {
 	te := err.(types.Error)
 	if ok, warning := c.tolerated(te); ok {
@@ -148,7 +158,7 @@ func (c *checker) atTop(p token.Pos) bool {
 		if x, ok := st.(*ast.ExprStmt); ok && x.Pos() <= p && p < x.End() {
 			lit := false
 			ast.Inspect(x, func(n ast.Node) bool {
-				if l, ok := n.(*ast.FuncLit); ok && l.Pos() <= p && p < l.End() {
+				if l, ok := n.(*ast.FuncLit); ok && l.Pos() < p && p < l.End() {
 					lit = true
 				}
 				return !lit

@@ -74,9 +74,10 @@ func atEnd(err error, src string) bool {
 // parseBoth parses the declarations and the statements of a cell, each in a wrapper that keeps line numbers.
 func parseBoth(src string, items []Item) error {
 	fset := token.NewFileSet()
-	if _, err := parser.ParseFile(fset, "", "package main;"+blank(src, items, true)+"\n", parser.SkipObjectResolution); err != nil {
-		return err
+	_, err := parser.ParseFile(fset, "", "package main;"+blank(src, items, true)+"\n", parser.SkipObjectResolution|parser.AllErrors)
+	if list, ok := withoutImportOrder(err).(scanner.ErrorList); ok && len(list) > 0 {
+		return list
 	}
-	_, err := parser.ParseFile(fset, "", "package main;func _(){"+blank(src, items, false)+"\n}\n", parser.SkipObjectResolution)
+	_, err = parser.ParseFile(fset, "", "package main;func _(){"+blank(src, items, false)+"\n}\n", parser.SkipObjectResolution)
 	return err
 }

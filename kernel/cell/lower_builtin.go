@@ -77,6 +77,8 @@ func (l *lowerer) builtin(x *ast.CallExpr) string {
 			return fmt.Sprint(p.Elem().Underlying().(*types.Array).Len())
 		}
 		return name + "(" + s + ")"
+	case "Sizeof":
+		return fmt.Sprintf("uintptr(%d)", types.SizesFor("gc", "amd64").Sizeof(l.typeOf(x.Args[0])))
 	case "real", "imag":
 		return name + "(" + arg(0) + ")"
 	}
@@ -180,7 +182,7 @@ func (l *lowerer) conversion(x ast.Expr, to types.Type) string {
 	}
 	s := l.operand(x)
 	if l.opened(to) != "" {
-		return s
+		return l.held(s, from)
 	}
 	ts := l.typeStr(to)
 	if ts == l.typeStr(from) {

@@ -269,6 +269,12 @@ func (l *lowerer) args(c callee, x *ast.CallExpr) (list []string) {
 		switch {
 		case x.Ellipsis.IsValid() && i == np-1:
 			list = append(list, l.spread(c, a, t)+"...")
+		case c.sig.Variadic() && i == np-1 && i == len(x.Args)-1 && types.IsInterface(l.sub(t)) && l.isSlice(a):
+			v := l.value(a, t) // yaegi would take a lone slice for all the arguments
+			if c.pkg != nil && emptyInterface(l.sub(t)) {
+				v = l.foreign(a, c.pkg)
+			}
+			list = append(list, "[]"+l.typeStr(t)+"{"+v+"}...")
 		case c.pkg != nil && emptyInterface(l.sub(t)):
 			list = append(list, l.foreign(a, c.pkg))
 		default:
@@ -276,6 +282,15 @@ func (l *lowerer) args(c callee, x *ast.CallExpr) (list []string) {
 		}
 	}
 	return list
+}
+
+func (l *lowerer) isSlice(x ast.Expr) bool {
+	t := l.info.TypeOf(x)
+	if t == nil {
+		return false
+	}
+	_, ok := l.under(t).(*types.Slice)
+	return ok
 }
 
 // paramType is the type that argument i is assigned to.
@@ -369,8 +384,12 @@ func (l *lowerer) thunk(x *ast.CallExpr) string {
 		}
 		for i, a := range l.args(c, x) {
 			t := l.paramType(c.sig, i, x.Ellipsis.IsValid())
-			if v, ok := strings.CutSuffix(a, "..."); ok && x.Ellipsis.IsValid() && i == len(x.Args)-1 {
-				args = append(args, add(l.typeStr(t), v)+"...")
+			if v, ok := strings.CutSuffix(a, "..."); ok && i == len(x.Args)-1 {
+				ts := l.typeStr(t)
+				if !x.Ellipsis.IsValid() {
+					ts = "[]" + ts
+				}
+				args = append(args, add(ts, v)+"...")
 			} else {
 				args = append(args, add(l.typeStr(t), a))
 			}

@@ -123,6 +123,14 @@ func (l *lowerer) box(s string, t types.Type) string {
 	if n := l.s.ownNamed(l.sub(t)); n != nil {
 		l.typeRef(n)
 	}
+	return l.held(s, t)
+}
+
+// held puts a value into an empty interface. A function goes through compiled code: yaegi may store its own form of one.
+func (l *lowerer) held(s string, t types.Type) string {
+	if _, ok := l.under(t).(*types.Signature); ok {
+		return "krt.Held(" + s + ")"
+	}
 	return s
 }
 
@@ -180,6 +188,9 @@ func (l *lowerer) convert(s string, from, to types.Type) string {
 	}
 	if l.opened(from) != "" && l.opened(to) == "" {
 		return l.open(s, from)
+	}
+	if l.opened(to) != "" && l.opened(from) == "" {
+		return l.held(s, from)
 	}
 	if _, ok := from.Underlying().(*types.Struct); ok && l.typeStr(from) != l.typeStr(to) {
 		return l.typeStr(to) + "(" + s + ")"

@@ -216,6 +216,9 @@ func (l *lowerer) object(id *ast.Ident, o types.Object) string {
 		return id.Name
 	case *types.Func:
 		if inst, ok := l.info.Instances[id]; ok {
+			if to := replacedGeneric[o.FullName()]; to != "" {
+				return "krt." + to
+			}
 			var targs []types.Type
 			for a := range inst.TypeArgs.Types() {
 				targs = append(targs, l.sub(a))

@@ -23,9 +23,10 @@ type fn struct {
 	temps   []string // temporaries for results that are computed before the function is left
 	lits    int
 	body    ast.Node // for the search of goto
+	inLit   bool
 	loops   []*loop
 	tracked bool // the function keeps its line
-	guarded bool // the function counts its depth
+	weight  int  // what a call adds to the depth, 0 if the function cannot lead back to itself
 	defers  bool // the body runs in krt.Run
 
 	hoist *[]string               // where checks go that must come before the statement; nil where they cannot
@@ -94,7 +95,7 @@ func (l *lowerer) funcText(sig *types.Signature, ft *ast.FuncType, body *ast.Blo
 	}()
 	l.sig, l.results, l.temps, l.loops, l.body, l.hoist = sig, nil, nil, nil, body, nil
 	l.tracked, l.defers = l.risky(body), hasDefer(body)
-	l.guarded = l.tracked && l.mayRecur(body)
+	l.weight = l.callWeight(body, recv == nil && l.inLit)
 
 	params, boxes := l.params(sig, ft, recv)
 	named := l.resultNames(ft)
@@ -104,10 +105,10 @@ func (l *lowerer) funcText(sig *types.Signature, ft *ast.FuncType, body *ast.Blo
 		var rs []string
 		for i := range n {
 			t := l.typeStr(sig.Results().At(i).Type())
-			if named || l.defers {
-				t = l.results[i] + " " + t
-			}
 			rs = append(rs, t)
+			if named || l.defers { // a variable: yaegi does not clear a named result when a function calls itself
+				boxes += "var " + l.results[i] + " " + t + "\n"
+			}
 		}
 		b.WriteString(" (" + strings.Join(rs, ", ") + ")")
 	}
@@ -124,19 +125,19 @@ func (l *lowerer) funcText(sig *types.Signature, ft *ast.FuncType, body *ast.Blo
 		b.WriteString("var k_l int\n")
 		switch {
 		case l.defers:
-		case l.guarded:
-			b.WriteString("defer krt.NoteDeep(&k_l)\n")
+		case l.weight > 0:
+			fmt.Fprintf(&b, "defer krt.NoteDeep(&k_l, %d)\n", l.weight)
 		default:
 			b.WriteString("defer krt.Note(&k_l)\n")
 		}
 	}
-	if l.guarded {
-		b.WriteString("k_depth++\nif k_depth > k_deepest { krt.TooDeep() }\n")
+	if l.weight > 0 {
+		fmt.Fprintf(&b, "k_depth += %d\nif k_depth > k_deepest { krt.TooDeep() }\n", l.weight)
 	}
 	b.WriteString(stopCheck + "\n") // compiled code may call the function again and again
 	b.WriteString(boxes)
 	if l.defers {
-		fmt.Fprintf(&b, "k_d := &krt.Defers{Line: &k_l, Deep: %v}\nkrt.Run(k_d, func() {\n%s\n})\n", l.guarded, text.String())
+		fmt.Fprintf(&b, "k_d := &krt.Defers{Line: &k_l, Weight: %d}\nkrt.Run(k_d, func() {\n%s\n})\n", l.weight, text.String())
 		b.WriteString(l.leave())
 		if len(l.results) > 0 {
 			b.WriteString("return " + strings.Join(l.results, ", "))
@@ -157,8 +158,8 @@ func (l *lowerer) leave() string {
 	if l.tracked {
 		s = "k_l = 0; "
 	}
-	if l.guarded {
-		s += "k_depth--; "
+	if l.weight > 0 {
+		s += fmt.Sprintf("k_depth -= %d; ", l.weight)
 	}
 	return s
 }
@@ -222,8 +223,10 @@ func (l *lowerer) funcLit(x *ast.FuncLit) string {
 	if title == "" {
 		l.title = fmt.Sprintf("func%d", l.lits)
 	}
+	save := l.inLit
+	l.inLit = true
 	text := "func" + l.funcText(sig, x.Type, x.Body, nil)
-	l.title = title
+	l.title, l.inLit = title, save
 	var params, args []string
 	for _, o := range l.caps.captures[x] {
 		if !l.caps.inLoop[o] {

@@ -110,9 +110,18 @@ func (l *lowerer) rangeOver(b *strings.Builder, s *ast.RangeStmt, p *loop) {
 		k = l.tmp("k")
 		vals = append(vals, loopValue{s.Key, k, key})
 	}
+	fetch := ""
 	if s.Value != nil && !isBlank(s.Value) {
 		v = l.tmp("v")
 		vals = append(vals, loopValue{s.Value, v, elem})
+		if _, ok := elem.Underlying().(*types.Chan); ok { // yaegi would take it for a range over that channel
+			if k == "" {
+				k = l.tmp("k")
+			}
+			over := l.tmp("over")
+			fmt.Fprintf(b, "{ var %s %s = %s\n", over, l.typeStr(l.typeOf(s.X)), x)
+			x, fetch, v = over, "\n"+v+" := "+over+"["+k+"]", ""
+		}
 	}
 	b.WriteString(labelled(p.label) + "for ")
 	switch {
@@ -124,7 +133,7 @@ func (l *lowerer) rangeOver(b *strings.Builder, s *ast.RangeStmt, p *loop) {
 	default:
 		b.WriteString(k + ", " + v + " := ")
 	}
-	b.WriteString("range " + x + " { " + stopCheck)
+	b.WriteString("range " + x + " { " + stopCheck + fetch)
 	l.bind(b, s, vals...)
 	done := func() {}
 	if _, isMap := t.(*types.Map); !isMap && s.Tok == token.DEFINE && s.Key != nil {
@@ -135,6 +144,9 @@ func (l *lowerer) rangeOver(b *strings.Builder, s *ast.RangeStmt, p *loop) {
 	l.loopBody(b, s, p)
 	done()
 	b.WriteString("\n}")
+	if fetch != "" {
+		b.WriteString(" }")
+	}
 }
 
 func rangeTypes(t types.Type) (key, elem types.Type) {

@@ -18,7 +18,7 @@ func (l *lowerer) block(b *strings.Builder, list []ast.Stmt) {
 // placed writes one statement with what must come before it.
 func (l *lowerer) placed(b *strings.Builder, s ast.Stmt) {
 	b.WriteString("\n")
-	if l.tracked && l.risky(head(s)) {
+	if l.tracked && (isLoop(s) || l.risky(head(s))) {
 		fmt.Fprintf(b, "k_l = %d\n", l.site(s))
 	}
 	var checks []string
@@ -36,12 +36,25 @@ func (l *lowerer) placed(b *strings.Builder, s ast.Stmt) {
 	b.WriteString(text.String())
 }
 
+func isLoop(s ast.Stmt) bool {
+	if l, ok := s.(*ast.LabeledStmt); ok {
+		s = l.Stmt
+	}
+	switch s.(type) {
+	case *ast.ForStmt, *ast.RangeStmt:
+		return true
+	}
+	return false
+}
+
 // site numbers the place of a node.
 func (l *lowerer) site(n ast.Node) int {
 	p := l.s.fset.Position(n.Pos())
-	cell := 0 // library source: no cell's line
+	cell := LibraryCell
 	if f := l.s.fset.File(n.Pos()); f != nil {
-		cell = l.im.files[f.Base()]
+		if c, ok := l.im.files[f.Base()]; ok {
+			cell = c
+		}
 	}
 	return l.im.site(Site{cell, p.Line, p.Column, l.title})
 }

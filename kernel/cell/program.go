@@ -7,6 +7,9 @@ import (
 	"slices"
 )
 
+// LibraryCell is the cell number of sites in library source.
+const LibraryCell = -1
+
 // Site is a place in a cell that the lowered program can name by number.
 type Site struct {
 	Cell, Line, Col int

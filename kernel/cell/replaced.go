@@ -42,3 +42,12 @@ var replaced = map[string]string{
 	"maps.clone":              "MapClone",
 	"reflect.DeepEqual":       "DeepEqual",
 }
+
+// replacedGeneric maps generic functions to run-time support that works on any type: the compiled sort is as fast as it
+// should be, and makes the same comparisons.
+var replacedGeneric = map[string]string{
+	"slices.Sort":           "SortSlice",
+	"slices.SortFunc":       "SortSliceFunc",
+	"slices.SortStableFunc": "SortSliceStable",
+	"slices.overlaps":       "Overlaps",
+}

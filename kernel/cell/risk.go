@@ -36,13 +36,8 @@ func (l *lowerer) risky(n ast.Node) (yes bool) {
 			yes = yes || l.binaryRisk(n)
 		case *ast.AssignStmt:
 			yes = yes || n.Tok == token.QUO_ASSIGN || n.Tok == token.REM_ASSIGN || n.Tok == token.SHL_ASSIGN || n.Tok == token.SHR_ASSIGN
-		case *ast.RangeStmt:
-			if t := l.info.TypeOf(n.X); t != nil {
-				switch l.under(t).(type) {
-				case *types.Signature, *types.Chan, *types.Pointer:
-					yes = true
-				}
-			}
+		case *ast.ForStmt, *ast.RangeStmt:
+			yes = true // it may be where an interrupt comes
 		}
 		return !yes
 	})
@@ -87,6 +82,18 @@ func (l *lowerer) calls(n ast.Node) (yes bool) {
 		return !yes
 	})
 	return yes
+}
+
+// callWeight is what a call of a function adds to the depth. A call of a literal takes several times the stack of a declared
+// function's, since it goes through reflection.
+func (l *lowerer) callWeight(body ast.Node, literal bool) int {
+	switch {
+	case !l.tracked || !l.mayRecur(body):
+		return 0
+	case literal:
+		return 5
+	}
+	return 1
 }
 
 // mayRecur says whether a function's body can lead back to it: it calls through a value or an interface, or a function that is

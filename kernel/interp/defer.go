@@ -12,8 +12,8 @@ import (
 // Defers is the deferred calls of one call of a lowered function. The interpreter's own defer deadlocks on some closures, and
 // its recover loses the panic's value.
 type Defers struct {
-	Line *int // the site that the function is at, 0 once it leaves normally
-	Deep bool // the function counts its depth
+	Line   *int // the site that the function is at, 0 once it leaves normally
+	Weight int  // what the call adds to the depth
 
 	s         *support
 	fns       []func()
@@ -39,7 +39,7 @@ func (d *Defers) unwind() {
 	}
 	noted := false
 	if d.panicking || d.exiting {
-		noted = d.s.note(d.Line, d.Deep)
+		noted = d.s.note(d.Line, d.Weight)
 	}
 	if d.panicking {
 		defer d.s.enterPanic(d)()
@@ -52,8 +52,8 @@ func (d *Defers) unwind() {
 	if d.panicking {
 		panic(d.val)
 	}
-	if noted && d.Deep && !d.exiting {
-		*d.s.depthVar++ // recovered: the function leaves normally, which counts down once more
+	if noted && !d.exiting {
+		*d.s.depthVar += d.Weight // recovered: the function leaves normally, which counts down once more
 	}
 }
 
@@ -158,7 +158,7 @@ func (s *support) fromReflect(msg string) error {
 		return runtimeError("runtime error: index out of range")
 	case strings.Contains(msg, "out of bounds"):
 		return runtimeError("runtime error: slice bounds out of range")
-	case strings.Contains(msg, "zero Value"), strings.Contains(msg, "nil pointer"), strings.Contains(msg, "call of nil function"), strings.Contains(msg, "function value using zero"):
+	case strings.Contains(msg, "zero Value"), strings.Contains(msg, "nil pointer"), strings.Contains(msg, "nil interface value"), strings.Contains(msg, "call of nil function"), strings.Contains(msg, "function value using zero"):
 		return nilDereference
 	case strings.Contains(msg, "negative len"), strings.Contains(msg, "len out of range"):
 		return runtimeError("runtime error: makeslice: len out of range")

@@ -28,11 +28,11 @@ func (s *support) execute(ctx context.Context, n int, entry reflect.Value) Outco
 	select {
 	case e = <-ended:
 	case <-r.done: // its own code stopped it: os.Exit, a goroutine's panic
-		e = await(ended)
+		e = await(ended, unwindGrace)
 	case <-ctx.Done():
 		interrupted = true
 		s.stop(r)
-		e = await(ended)
+		e = await(ended, stopGrace)
 	}
 	out := Outcome{Bundle: e.bundle}
 	if r.stopped.Load() && !r.wait(stopGrace) {
@@ -47,12 +47,15 @@ func (s *support) execute(ctx context.Context, n int, entry reflect.Value) Outco
 	return out
 }
 
-// await waits for the cell's goroutine after a stop, but not long: it may be in compiled code that never returns.
-func await(ended <-chan ending) ending {
+// unwindGrace is how long a cell that stopped itself may take: 100,000 frames unwind in a few hundred milliseconds.
+const unwindGrace = 3 * time.Second
+
+// await waits for the cell's goroutine after a stop, but not for ever: it may be in compiled code that never returns.
+func await(ended <-chan ending, limit time.Duration) ending {
 	select {
 	case e := <-ended:
 		return e
-	case <-time.After(stopGrace):
+	case <-time.After(limit):
 		return ending{trace: &trace{}}
 	}
 }

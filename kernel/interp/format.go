@@ -95,19 +95,32 @@ func (s *support) mentions(t reflect.Type) bool {
 // Format implements fmt.Formatter.
 func (p shown) Format(f fmt.State, verb rune) {
 	w := &printer{s: p.s, f: f, verb: verb, plus: f.Flag('+') && verb == 'v', sharp: f.Flag('#') && verb == 'v'}
-	if p.t != nil {
-		if b, ok := p.s.bindIf(p.t, p.v, "Format"); ok {
-			if call, ok := b.Interface().(func(fmt.State, rune)); ok {
-				call(f, verb)
-				return
-			}
-		}
-	}
 	var text strings.Builder
 	w.out = &text
 	w.value(p.t, p.v, 0)
 	io.WriteString(f, text.String())
 }
+
+// byFormat prints by the type's own Format.
+func (w *printer) byFormat(t types.Type, v reflect.Value) bool {
+	b, ok := w.s.bindIf(t, v, "Format")
+	if !ok {
+		return false
+	}
+	call, ok := b.Interface().(func(fmt.State, rune))
+	if ok {
+		call(state{w.f, w.out}, w.verb)
+	}
+	return ok
+}
+
+// state is the state of a verb whose output is collected.
+type state struct {
+	fmt.State
+	out *strings.Builder
+}
+
+func (s state) Write(p []byte) (int, error) { return s.out.Write(p) }
 
 // bindIf is bind for a method that the type may lack.
 func (s *support) bindIf(t types.Type, v reflect.Value, name string) (reflect.Value, bool) {
@@ -141,7 +154,7 @@ func (w *printer) value(t types.Type, v reflect.Value, depth int) {
 		}
 		t, v = w.s.types.of(v)
 	}
-	if w.byMethod(t, v, depth) {
+	if w.byFormat(t, v) || w.byMethod(t, v, depth) {
 		return
 	}
 	switch v.Kind() {
@@ -156,6 +169,10 @@ func (w *printer) value(t types.Type, v reflect.Value, depth int) {
 	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
 		if v.IsNil() {
 			w.nilValue(t, v)
+			return
+		}
+		if w.verb == 'v' {
+			fmt.Fprintf(w.out, "%#x", v.Pointer())
 			return
 		}
 		fmt.Fprintf(w.out, w.format(), v.Pointer())
@@ -222,6 +239,11 @@ func (w *printer) text(t types.Type, v reflect.Value, name string, formatted boo
 
 // call calls a String or Error method; like fmt it prints a panic in it.
 func (w *printer) call(m reflect.Value, name string, isNil bool) (s string) {
+	const weight = 10 // calls of the session's functions take as much stack
+	if *w.s.depthVar += weight; *w.s.depthVar > deepest {
+		w.s.TooDeep()
+	}
+	defer func() { *w.s.depthVar -= weight }()
 	defer func() {
 		if p := recover(); p != nil {
 			w.s.takeTrace()

@@ -5,6 +5,7 @@ import (
 	"runtime/pprof"
 	"strconv"
 	"sync"
+	"time"
 	"unsafe"
 )
 
@@ -16,6 +17,7 @@ type strand struct {
 	mu     sync.Mutex
 	trace  trace     // where it is being unwound through
 	panics []*Defers // functions whose deferred calls run because of a panic, innermost last
+	ending time.Time // since when it is being ended by a stop
 }
 
 // The runtime hands profiler labels on to goroutines that a goroutine starts, in compiled code too. Each strand has a label set

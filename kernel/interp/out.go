@@ -3,6 +3,7 @@ package interp
 import (
 	"go/types"
 	"reflect"
+	"strings"
 
 	"gradbook/viz/display"
 )
@@ -22,6 +23,9 @@ func (s *support) Out(x any, pkg string) any {
 		if y := unwrap(x); !same(x, y) {
 			return s.Out(y, pkg)
 		}
+		if strings.HasPrefix(pkg, "encoding/") && v.Kind() != reflect.Pointer && s.mentions(v.Type()) {
+			return s.mirrored(nil, v, pkg).Interface()
+		}
 		return s.seen(nil, v).Interface()
 	}
 	if pkg == "gradbook/viz/display" {
@@ -32,6 +36,9 @@ func (s *support) Out(x any, pkg string) any {
 	}
 	if w := s.choose(choice{typ: t, pkg: pkg}); w != nil {
 		return s.wrap(w, x, t, u).Interface()
+	}
+	if strings.HasPrefix(pkg, "encoding/") && u.Kind() != reflect.Pointer && s.encodes(t, map[types.Type]bool{}) {
+		return s.mirrored(t, u, pkg).Interface()
 	}
 	if treatsStructure(pkg) {
 		u = s.seen(t, u)

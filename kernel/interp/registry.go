@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 
 	"golang.org/x/tools/go/types/typeutil"
@@ -264,7 +265,24 @@ func (s *support) BadAssert(x any, to, from int) {
 
 // goName spells a type as the Go runtime does.
 func goName(t types.Type) string {
-	return types.TypeString(t, func(p *types.Package) string { return p.Name() })
+	s := types.TypeString(t, func(p *types.Package) string { return p.Name() })
+	if !strings.Contains(s, ", ") || !strings.Contains(s, "[") {
+		return s
+	}
+	var b strings.Builder // type arguments have no space after the comma
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		}
+		if s[i] != ' ' || depth == 0 || s[i-1] != ',' {
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
 }
 
 // typeName spells the type of a value in an empty interface as the Go runtime would.

@@ -96,15 +96,31 @@ func (s *support) abort(reason *Error) {
 		}
 		r.mu.Unlock()
 		s.stop(r)
+		s.strands.current().mayEnd()
 	}
 	runtime.Goexit()
 }
 
-// Check ends the calling goroutine if its run was stopped.
+// Check ends the calling goroutine if its run was stopped. Deferred calls of a goroutine that is ending may take a while.
 func (s *support) Check() {
-	if r := s.strands.currentRun(); r != nil && r.stopped.Load() {
+	if st := s.strands.current(); st != nil && st.run.stopped.Load() && st.mayEnd() {
 		runtime.Goexit()
 	}
+}
+
+// deferGrace is how long the deferred calls of a goroutine that was stopped may run.
+const deferGrace = 100 * time.Millisecond
+
+// mayEnd says whether the goroutine is not ending yet, or has been at it too long.
+func (st *strand) mayEnd() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	now := time.Now()
+	if st.ending.IsZero() {
+		st.ending = now
+		return true
+	}
+	return now.Sub(st.ending) > deferGrace
 }
 
 // wait waits for the run's goroutines to end; it says no if they did not in time.

@@ -32,8 +32,8 @@ type support struct {
 	stdin io.Reader
 }
 
-// deepest is how many calls of functions that may recur can be active. 100,000 take about 150 MB of stack; the runtime ends the
-// process at 1 GB.
+// deepest is how deep calls of functions that may recur can nest: 100,000 declared functions, or a fifth of that of literals. Either
+// takes about 150 MB of stack; the runtime ends the process at 1 GB.
 const deepest = 100_000
 
 func newSupport(session *cell.Session, o Options, table interp.Exports) *support {
@@ -58,9 +58,10 @@ func (s *support) exports() map[string]reflect.Value {
 		"RWMutexRLock": s.RWMutexRLock, "RWMutexRUnlock": s.RWMutexRUnlock, "WaitGroupWait": s.WaitGroupWait, "WaitGroupGo": s.WaitGroupGo,
 		"CondWait": s.CondWait, "OnceDo": s.OnceDo, "Close": s.Close, "Clear": s.Clear,
 		// types and interfaces
-		"Define": s.Define, "Box": s.Box, "Method": s.Method, "Dyn": s.Dyn, "Unwrap": unwrap, "Equal": s.Equal, "Assert": s.Assert, "AssertOK": s.AssertOK,
+		"Define": s.Define, "Box": s.Box, "Method": s.Method, "Dyn": s.Dyn, "Held": func(x any) any { return x }, "Unwrap": unwrap, "Equal": s.Equal, "Assert": s.Assert, "AssertOK": s.AssertOK,
 		"Is": s.Is, "BadAssert": s.BadAssert, "Out": s.Out, "OutAll": s.OutAll, "Shown": s.Shown, "ShownAll": s.ShownAll,
 		"ErrorsAs": s.ErrorsAs, "ErrorsIs": s.ErrorsIs, "DeepEqual": s.DeepEqual, "MapClone": mapClone,
+		"SortSlice": sortSlice, "SortSliceFunc": sortSliceFunc, "SortSliceStable": sortSliceStable, "Overlaps": overlaps,
 		// printing and reading
 		"Print": s.Print, "Printf": s.Printf, "Println": s.Println, "Sprintf": s.Sprintf, "Fprintf": s.Fprintf, "Errorf": s.Errorf, "Appendf": s.Appendf,
 		"Builtin_print": s.builtinPrint, "Builtin_println": s.builtinPrintln, "Scan": s.Scan, "Scanf": s.Scanf, "Scanln": s.Scanln,

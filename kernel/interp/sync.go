@@ -29,7 +29,7 @@ func (s *support) Sleep(d time.Duration) {
 	select {
 	case <-t.C:
 	case <-s.doneOfRun():
-		runtime.Goexit()
+		s.Check()
 	}
 }
 
@@ -92,6 +92,7 @@ func (s *support) block(f func(), late func()) {
 		}
 	default:
 	}
+	s.strands.current().mayEnd()
 	runtime.Goexit()
 }
 

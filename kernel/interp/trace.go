@@ -18,18 +18,16 @@ const kept = 24
 
 // Note is called as a lowered function is left. A function that leaves normally has set its site to 0; otherwise it is being
 // unwound, and its site joins the trace.
-func (s *support) Note(site *int) { s.note(site, false) }
+func (s *support) Note(site *int) { s.note(site, 0) }
 
-// NoteDeep is Note for a function that counts its depth.
-func (s *support) NoteDeep(site *int) { s.note(site, true) }
+// NoteDeep is Note for a function whose calls add to the depth.
+func (s *support) NoteDeep(site *int, weight int) { s.note(site, weight) }
 
-func (s *support) note(site *int, deep bool) bool {
+func (s *support) note(site *int, weight int) bool {
 	if *site == 0 {
 		return false
 	}
-	if deep {
-		*s.depthVar--
-	}
+	*s.depthVar -= weight
 	st := s.strands.current()
 	if st == nil {
 		return true
@@ -79,7 +77,7 @@ func (s *support) lines(t *trace) (lines []string) {
 			lines = append(lines, fmt.Sprintf("    ... %d calls left out", t.dropped))
 		}
 		at, ok := s.session.Site(id)
-		if !ok || at.Cell == 0 {
+		if !ok || at.Cell == cell.LibraryCell {
 			continue
 		}
 		text := s.frame(at)
@@ -110,7 +108,7 @@ func (s *support) frame(at cell.Site) string {
 
 // TooDeep ends a cell whose calls are nested too deep: the Go stack's own limit would end the process.
 func (s *support) TooDeep() {
-	s.abort(&Error{Name: "StackOverflow", Message: fmt.Sprintf("stack overflow: more than %d nested calls", deepest)})
+	s.abort(&Error{Name: "StackOverflow", Message: "stack overflow: calls are nested too deep"})
 }
 
 // panicError describes the panic that ends the calling goroutine.

@@ -62,6 +62,8 @@ func (w *wrappers) init(table interp.Exports) {
 	for _, t := range errorWrappers {
 		w.add("", t)
 	}
+	w.add("encoding/json", reflect.TypeFor[jsonBoth]())
+	w.add("encoding", reflect.TypeFor[textBoth]())
 	sort.SliceStable(w.list, func(i, j int) bool {
 		a, b := w.list[i], w.list[j]
 		if len(a.methods) != len(b.methods) {

@@ -3,7 +3,7 @@ package symbols
 import (
 	"archive/zip"
 	"bytes"
-	_ "embed" // the archives
+	"embed"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -18,6 +18,9 @@ import (
 
 //go:embed std.zip
 var stdZip []byte
+
+//go:embed generic
+var generic embed.FS
 
 //go:embed project.zip
 var projectZip []byte
@@ -61,6 +64,16 @@ func Paths() []string {
 // Source returns the Go files of a standard package whose generic functions are instantiated from source, by file
 // name. ok is false where the package's source is not embedded.
 func Source(importPath string) (files map[string][]byte, ok bool) {
+	if list, err := generic.ReadDir("generic/" + importPath); err == nil {
+		for _, e := range list {
+			if data, err := generic.ReadFile("generic/" + importPath + "/" + e.Name()); err == nil && !e.IsDir() {
+				if files == nil {
+					files = map[string][]byte{}
+				}
+				files[e.Name()] = data
+			}
+		}
+	}
 	for name, f := range archives() {
 		rest, is := strings.CutPrefix(name, "src/")
 		if !is || path.Dir(rest) != importPath {

@@ -65,6 +65,25 @@ var errorWrappers = []reflect.Type{
 	reflect.TypeFor[errorIsUnwrap](), reflect.TypeFor[errorTimeout](),
 }
 
+// A type that both encodes and decodes itself.
+
+type jsonBoth struct {
+	IValue         any
+	WMarshalJSON   func() ([]byte, error)
+	WUnmarshalJSON func([]byte) error
+}
+
+type textBoth struct {
+	IValue         any
+	WMarshalText   func() ([]byte, error)
+	WUnmarshalText func([]byte) error
+}
+
+func (e *jsonBoth) MarshalJSON() ([]byte, error) { return e.WMarshalJSON() }
+func (e *jsonBoth) UnmarshalJSON(b []byte) error { return e.WUnmarshalJSON(b) }
+func (e *textBoth) MarshalText() ([]byte, error) { return e.WMarshalText() }
+func (e *textBoth) UnmarshalText(b []byte) error { return e.WUnmarshalText(b) }
+
 // ErrorsIs is errors.Is where either side may be a wrapper: two wrappers of one value are equal.
 func (s *support) ErrorsIs(err, target error) bool {
 	if err == nil || target == nil {
