@@ -310,7 +310,7 @@ func (c *Curve) end() {
 		}
 	}
 	c.draw()
-	c.live, c.id, c.begun, c.keeping = false, "", time.Time{}, 0
+	c.live, c.begun, c.keeping = false, time.Time{}, 0
 }
 
 // keepLast keeps the last point, which was left out. A device that was
