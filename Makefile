@@ -23,7 +23,7 @@ demo: ## build, then train on MNIST in a notebook, without Jupyter
 	@install/setup.sh demo
 	@$(MAKE) bin/gradbook
 	@bin/gradbook run notebooks/quickstart.ipynb -o out/quickstart.ipynb
-	@grep -o 'test accuracy [0-9.]*%' out/quickstart.ipynb | tail -n 1
+	@grep -o 'test accuracy [0-9][0-9.]*%' out/quickstart.ipynb | tail -n 1
 	@echo out/quickstart.ipynb
 
 .PHONY: lab
