@@ -187,7 +187,7 @@ func (v View) keeps(acc Access) bool {
 func (d *Device) ready(v View, acc Access) error {
 	e := v.Storage.e
 	if acc != Out && e.state == None && e.bytes > 0 {
-		return fmt.Errorf("nothing was written to it yet (%s)", e.owner)
+		return e.missing()
 	}
 	if e.buf == nil {
 		d.feel(grain(e.bytes))

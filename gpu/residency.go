@@ -24,6 +24,15 @@ func (d *Device) move(e *entry, to Residency) {
 		e.host = nil
 	}
 	e.state = to
+	e.lost = false
+}
+
+// missing says why there is no content.
+func (e *entry) missing() error {
+	if e.lost {
+		return fmt.Errorf("%w, and its content with it (%s)", ErrLost, e.owner)
+	}
+	return fmt.Errorf("nothing was written to it yet (%s)", e.owner)
 }
 
 // spillable reports that the host copy can stand in for the device's.

@@ -30,6 +30,7 @@ type entry struct {
 	changed uint64 // clock of the last write
 	holds   int    // > 0: stays on the device
 	freed   bool
+	lost    bool                  // state is None because the content went with a lost backend
 	handle  weak.Pointer[Storage] // a strong one would keep it alive forever
 }
 
@@ -163,7 +164,7 @@ func (s *Storage) Read(dst []byte, offset int64) error {
 	switch e.state {
 	case None:
 		if e.bytes > 0 {
-			return fmt.Errorf("gpu: read of a storage that nothing was written to (%s)", e.owner)
+			return fmt.Errorf("gpu: read of a storage: %w", e.missing())
 		}
 		return nil
 	case OnHost, Both:
@@ -191,7 +192,7 @@ func (s *Storage) Host() ([]byte, error) {
 	switch e.state {
 	case None:
 		if e.bytes > 0 {
-			return nil, fmt.Errorf("gpu: read of a storage that nothing was written to (%s)", e.owner)
+			return nil, fmt.Errorf("gpu: read of a storage: %w", e.missing())
 		}
 	case OnDevice:
 		host := make([]byte, e.bytes)

@@ -31,6 +31,10 @@ func Input(prompt string) string { return must(process.Prompt(prompt, false)) }
 // Password asks for a line that is not shown while it is typed.
 func Password(prompt string) string { return must(process.Prompt(prompt, true)) }
 
+// Reopen opens the current device anew, after it was lost: values whose bytes
+// the host has as well go on.
+func Reopen() Reopened { return must(process.Reopen()) }
+
 // Progress starts a bar over n steps of work; see [Bar].
 func Progress(n int, label string) *Bar { return process.Progress(n, label) }
 

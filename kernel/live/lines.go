@@ -45,6 +45,14 @@ func lines(s *session.Session, devices func() []string) []magic.Command {
 				c.Show(viz.Ledger(entries[max(0, len(entries)-n):]))
 				return nil
 			}},
+		{Name: "reopen", Help: "Opens the device anew after it was lost; values that the host has a copy of go on.",
+			Run: func(c *magic.Context, _, _ string) error {
+				r, err := s.Reopen()
+				if err == nil {
+					fmt.Fprintln(c.Stdout, r)
+				}
+				return err
+			}},
 		{Name: "free", Help: "Frees what no variable leads to, and the free buffers of all devices.",
 			Run: func(c *magic.Context, _, _ string) error {
 				given, held := s.Free()

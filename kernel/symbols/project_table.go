@@ -301,6 +301,8 @@ var projectTable = map[string]map[string]reflect.Value{
 		"Plan":        reflect.ValueOf((*gradbook_session_.Plan)(nil)),
 		"Progress":    reflect.ValueOf(gradbook_session_.Progress),
 		"Prompter":    reflect.ValueOf((*gradbook_session_.Prompter)(nil)),
+		"Reopen":      reflect.ValueOf(gradbook_session_.Reopen),
+		"Reopened":    reflect.ValueOf((*gradbook_session_.Reopened)(nil)),
 		"Seed":        reflect.ValueOf(gradbook_session_.Seed),
 		"Session":     reflect.ValueOf((*gradbook_session_.Session)(nil)),
 		"Snapshot":    reflect.ValueOf((*gradbook_session_.Snapshot)(nil)),
