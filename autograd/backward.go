@@ -110,8 +110,8 @@ func (v *Var) Backward() {
 	if v.Len() != 1 {
 		tensor.Fail("backward", "the value is not a single number", "reduce it with Sum or Mean, or give a gradient to BackwardFrom", v.Value)
 	}
-	one := tensor.Maker{Device: v.Device(), DType: v.DType()}.Ones(v.Shape()...)
-	v.backward(&grad{one, &share{}})
+	one := tensor.Maker{Device: v.Device(), DType: v.DType()}.One(v.Shape()...)
+	v.backward(&grad{one, &share{foreign: true}})
 }
 
 // BackwardFrom is Backward of a value of any shape, given its gradient dy.

@@ -169,6 +169,7 @@ func (s *Step) record(in []*Var) *take {
 	t.held = make([]held, len(in))
 	t.put(in)
 	dev.RandomState() // cannot be made inside
+	tensor.On(dev).One()
 	recordings.Lock()
 	if recordings.on == nil {
 		recordings.on = map[*gpu.Device]*take{}

@@ -32,6 +32,7 @@ type Device struct {
 	count    Counters
 
 	fallback  *fallback
+	one       one
 	random    generator
 	recorder  *recorder // while Record runs
 	observers []*observer

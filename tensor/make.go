@@ -123,6 +123,16 @@ func Ones(shape ...int) *Tensor { return def().Ones(shape...) }
 // Ones makes a tensor of ones.
 func (m Maker) Ones(shape ...int) *Tensor { return m.fill("ones", 1, shape) }
 
+// One returns the number 1 as a tensor of one element, of the given shape. All
+// share its storage, and nobody must write to it.
+func (m Maker) One(shape ...int) *Tensor {
+	s, err := m.Device.One(m.DType)
+	if err != nil {
+		panic(&DeviceError{"one", err})
+	}
+	return over(s, m.DType, shape)
+}
+
 // Full makes a tensor whose elements all are v.
 func Full(v float64, shape ...int) *Tensor { return def().Full(v, shape...) }
 

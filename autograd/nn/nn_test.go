@@ -152,14 +152,14 @@ func TestLaunchesOfAStep(t *testing.T) {
 	n := dev.Counters().Sub(before)
 	for k, want := range map[gpu.Kernel]int64{
 		gpu.Linear: 3, gpu.Xent: 1, gpu.Reduce: 1, // forward
-		gpu.Fill: 1, gpu.XentBwd: 1, gpu.LinearParamBwd: 3, gpu.Gemm: 2, gpu.Binary: 2, // backward
+		gpu.Fill: 0, gpu.XentBwd: 1, gpu.LinearParamBwd: 3, gpu.Gemm: 2, gpu.Binary: 2, // backward
 		gpu.Count: 1, gpu.AdamStep: 6,
 	} {
 		if n.Launches[k] != want {
 			t.Errorf("%d launches of %s, want %d", n.Launches[k], k, want)
 		}
 	}
-	if n.TotalLaunches() != 21 || n.BytesUp+n.BytesDown != 0 || n.Reads != 0 {
+	if n.TotalLaunches() != 20 || n.BytesUp+n.BytesDown != 0 || n.Reads != 0 {
 		t.Errorf("%d launches, %d bytes up, %d down, %d reads", n.TotalLaunches(), n.BytesUp, n.BytesDown, n.Reads)
 	}
 }
