@@ -7,6 +7,9 @@ import (
 
 // launchOrCompose launches a kernel, or what it is composed of.
 func (d *Device) launchOrCompose(l Launch, args []View) error {
+	if d.detour.takes(&l) {
+		return d.goThrough(l, args)
+	}
 	err := d.launch(l)
 	if !errors.Is(err, ErrDeclined) {
 		return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gradbook/gpu"
+	"gradbook/tensor"
 	"gradbook/viz/display"
 )
 
@@ -228,5 +229,26 @@ func TestWallTimeIncludesTheDevice(t *testing.T) {
 	time.Sleep(2 * time.Millisecond)
 	if e, _ := s.EndCell(End{}); e.Wall < 2*time.Millisecond {
 		t.Errorf("wall time %v", e.Wall)
+	}
+}
+
+func TestThroughHost(t *testing.T) {
+	s := New()
+	d, err := s.Use("host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.ThroughHost()
+	if err := s.ThroughHost("optimiser"); err == nil || !strings.Contains(err.Error(), "activations, backward and optimizer") {
+		t.Error(err)
+	}
+	if err := s.ThroughHost("optimizer"); err != nil {
+		t.Fatal(err)
+	}
+	w, v, g := tensor.On(d).Ones(4), tensor.On(d).Zeros(4), tensor.On(d).Ones(4)
+	before := d.Counters().Fallbacks
+	tensor.SGDStep(g, w, v, gpu.SGDParams{LR: 1})
+	if n := d.Counters().Fallbacks - before; n != 1 {
+		t.Errorf("%d launches went through the host, want 1", n)
 	}
 }

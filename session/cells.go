@@ -17,6 +17,14 @@ func Seed(seed uint64) {
 	}
 }
 
+// ThroughHost sends phases of training through the host, to show what that
+// costs: "activations", "backward", "optimizer". Without any, everything is on the device again.
+func ThroughHost(phases ...string) {
+	if err := process.ThroughHost(phases...); err != nil {
+		panic(err)
+	}
+}
+
 // Free collects what no variable leads to and gives the free buffers of all
 // devices back to their drivers. It returns the bytes that they got back and
 // those that are still held.

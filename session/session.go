@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -165,18 +166,51 @@ func (s *Session) Permissive(allow bool) error {
 		d.AllowFallback(nil)
 		return nil
 	}
+	b, err := openHost()
+	if err != nil {
+		return err
+	}
+	d.AllowFallback(b)
+	return nil
+}
+
+func openHost() (gpu.Backend, error) {
 	for _, driver := range gpu.Drivers() {
 		if driver.Name == "host" {
-			b, err := driver.Open(0)
-			if err != nil {
-				return err
-			}
-			d.AllowFallback(b)
-			return nil
+			return driver.Open(0)
 		}
 	}
-	return errors.New("this build has no host device to fall back to")
+	return nil, errors.New("this build has no host device to fall back to")
 }
+
+// ThroughHost sends phases of training on the current device through the host,
+// copies there and back counted, and the rest on the device; without phases
+// everything is on the device again. The phases are "activations", "backward" and "optimizer"; see
+// [gpu.PhaseOf].
+func (s *Session) ThroughHost(phases ...string) error {
+	var chosen []gpu.Phase
+	for _, name := range phases {
+		i := slices.IndexFunc(switchable, func(p gpu.Phase) bool { return p.String() == name })
+		if i < 0 {
+			return fmt.Errorf("no phase %q: there are activations, backward and optimizer", name)
+		}
+		chosen = append(chosen, switchable[i])
+	}
+	s.devMu.Lock()
+	defer s.devMu.Unlock()
+	d, err := s.device()
+	if err != nil {
+		return err
+	}
+	b, err := openHost()
+	if err != nil {
+		return err
+	}
+	d.Through(b, chosen...)
+	return nil
+}
+
+var switchable = []gpu.Phase{gpu.Activations, gpu.Backward, gpu.Optimizer}
 
 // Seed starts the random numbers of every device anew, also of those opened
 // later.
