@@ -32,11 +32,8 @@ type Device struct {
 	count    Counters
 
 	fallback  *fallback
-<<<<<<< Updated upstream
 	one       one
-=======
 	detour    *detour // nil: every phase is on the device
->>>>>>> Stashed changes
 	random    generator
 	recorder  *recorder // while Record runs
 	observers []*observer
