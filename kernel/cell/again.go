@@ -26,8 +26,8 @@ func (l *lowerer) uses() Uses {
 		case *types.PkgName:
 			u.imports[id.Name] = o.Imported().Path()
 		default:
-			if o.Pkg() != nil && l.s.own[o.Pkg()] && l.im.names[o] != "" {
-				u.lowered[o] = l.im.names[o]
+			if o.Pkg() != nil && l.s.own[o.Pkg()] && l.im.names.at(o) != "" {
+				u.lowered[o] = l.im.names.at(o)
 				if o.Parent() == o.Pkg().Scope() && l.c.olds[id.Name] == nil {
 					u.names[id.Name] = o
 				}
@@ -38,7 +38,7 @@ func (l *lowerer) uses() Uses {
 	maps.Copy(u.imports, l.c.imports)
 	maps.Copy(u.names, l.scope)
 	for _, o := range l.scope {
-		u.lowered[o] = l.im.names[o]
+		u.lowered[o] = l.im.names.at(o)
 	}
 	return u
 }
@@ -51,7 +51,7 @@ func (s *Session) Same(u Uses) bool {
 		}
 	}
 	for o, lowered := range u.lowered {
-		if s.image.names[o] != lowered {
+		if s.image.names.at(o) != lowered {
 			return false
 		}
 	}

@@ -207,7 +207,7 @@ func (c *checker) assemble() {
 	})
 	c.splitMethods(&decls)
 
-	imports := c.visible()
+	imports := c.visible(decls)
 	c.file = &ast.File{Name: c.decls.Name, Package: c.decls.Package, FileStart: c.decls.FileStart, FileEnd: c.decls.FileEnd}
 	for name, path := range imports {
 		c.file.Imports = append(c.file.Imports, importSpec(name, path))
@@ -225,14 +225,40 @@ func (c *checker) assemble() {
 	c.addLate(imports)
 }
 
+// mentioned returns the identifiers of the cell. An old session has many names, and a cell few; a partial cell may be about to
+// use any.
+func (c *checker) mentioned(decls []ast.Decl) map[string]bool {
+	names := map[string]bool{}
+	if c.partial {
+		for name := range c.s.scope {
+			names[name] = true
+		}
+		return names
+	}
+	visit := func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			names[id.Name] = true
+		}
+		return true
+	}
+	for _, d := range decls {
+		ast.Inspect(d, visit)
+	}
+	for _, l := range c.late {
+		ast.Inspect(l.decl, visit)
+	}
+	ast.Inspect(c.body, visit)
+	return names
+}
+
 // visible fills the package's scope with what earlier cells declared and this one does not, and returns the imports.
-func (c *checker) visible() map[string]string {
+func (c *checker) visible(decls []ast.Decl) map[string]string {
 	imports := map[string]string{}
 	for name, path := range c.s.imports {
 		imports[name] = path
 	}
-	for name, o := range c.s.scope {
-		if !c.inCell[name] && c.imports[name] == "" {
+	for name := range c.mentioned(decls) {
+		if o := c.s.scope[name]; o != nil && !c.inCell[name] && c.imports[name] == "" {
 			delete(imports, name)
 			c.pkg.Scope().Insert(o)
 		}

@@ -159,12 +159,19 @@ func (c *checker) signature(fd *ast.FuncDecl) *types.Signature {
 	for name, path := range c.s.imports {
 		names[name] = path
 	}
-	for name, o := range c.s.scope {
-		delete(names, name)
-		if c.imports[name] == "" && !c.inCell[name] {
-			pkg.Scope().Insert(o)
+	ast.Inspect(fd.Type, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
 		}
-	}
+		if o := c.s.scope[id.Name]; o != nil {
+			delete(names, id.Name)
+			if c.imports[id.Name] == "" && !c.inCell[id.Name] && pkg.Scope().Lookup(id.Name) == nil {
+				pkg.Scope().Insert(o)
+			}
+		}
+		return true
+	})
 	for name, path := range c.imports {
 		names[name] = path
 	}

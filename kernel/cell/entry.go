@@ -50,7 +50,7 @@ func (l *lowerer) entry() entryFunc {
 			}
 		}
 		for _, m := range l.c.mains {
-			fmt.Fprintf(&b, "\nk_l = %d\n%s()", l.site(m), l.im.names[l.info.Defs[m.Name]])
+			fmt.Fprintf(&b, "\nk_l = %d\n%s()", l.site(m), l.im.names.at(l.info.Defs[m.Name]))
 		}
 		e.body = b.String()
 		if l.defers {
@@ -112,7 +112,7 @@ func (l *lowerer) assignGlobals(b *strings.Builder, lhs, rhs []ast.Expr) {
 				b.WriteString(l.exprStmt(rhs[i]) + "\n")
 				continue
 			}
-			list = append(list, pair{l.im.names[l.globalOf(o, x)], l.value(rhs[i], o.Type())})
+			list = append(list, pair{l.im.names.at(l.globalOf(o, x)), l.value(rhs[i], o.Type())})
 		}
 		if len(list) == 1 {
 			b.WriteString(list[0].name + " = " + list[0].val)
@@ -129,7 +129,7 @@ func (l *lowerer) assignGlobals(b *strings.Builder, lhs, rhs []ast.Expr) {
 	}
 	l.assignTuple(b, lhs, rhs[0], func(x ast.Expr) (string, types.Type) {
 		o := l.globalOf(l.info.Defs[x.(*ast.Ident)], x)
-		return l.im.names[o], o.Type()
+		return l.im.names.at(o), o.Type()
 	})
 	// Names that the cell had already were checked as temporaries, which the next statements assign.
 }
@@ -212,7 +212,7 @@ func (in *initOrder) write(b *strings.Builder, sp *ast.ValueSpec) {
 		for _, id := range sp.Names {
 			if id.Name != "_" {
 				z := l.tmp("z")
-				fmt.Fprintf(b, "\nvar %s %s\n%s = %s", z, l.typeStr(l.info.Defs[id].Type()), l.im.names[l.info.Defs[id]], z)
+				fmt.Fprintf(b, "\nvar %s %s\n%s = %s", z, l.typeStr(l.info.Defs[id].Type()), l.im.names.at(l.info.Defs[id]), z)
 			}
 		}
 		return

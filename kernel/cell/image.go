@@ -10,43 +10,65 @@ import (
 
 // image is what the interpreter holds: which lowered name each object has, which types and helper functions were emitted.
 type image struct {
-	names   map[types.Object]string
+	journal []func() // how to take back what the cell that is being lowered has set
+
+	names   tracked[types.Object, string]
+	alias   tracked[string, string]                      // import path, or key of a dispatcher or local type -> name in lowered code
+	emitted tracked[string, bool]                        // helper functions, types and instances, by lowered name
+	typeIDs tracked[string, int]                         // by spelling
+	deps    tracked[types.Object, map[types.Object]bool] // which session objects a function's lowered body names
+
 	version map[string]int
-	alias   map[string]string                      // import path -> name in lowered code
-	emitted map[string]bool                        // helper functions, types and instances, by lowered name
-	deps    map[types.Object]map[types.Object]bool // which session objects a function's lowered body names
-	locals  map[string]map[*types.TypeName]string  // types declared in functions, by instance
 	sites   []Site
 	types   []types.Type
-	typeIDs map[string]int // by spelling in lowered terms
 	sources map[int]string
 	files   map[int]int // base of a parsed file -> cell
 }
 
 func newImage() *image {
-	return &image{
-		names: map[types.Object]string{}, version: map[string]int{}, alias: map[string]string{}, emitted: map[string]bool{},
-		deps: map[types.Object]map[types.Object]bool{}, sites: make([]Site, 1), types: make([]types.Type, 1),
-		typeIDs: map[string]int{}, sources: map[int]string{}, files: map[int]int{},
+	m := &image{version: map[string]int{}, sites: make([]Site, 1), types: make([]types.Type, 1), sources: map[int]string{}, files: map[int]int{}}
+	m.names = newTracked[types.Object, string](&m.journal)
+	m.alias = newTracked[string, string](&m.journal)
+	m.emitted = newTracked[string, bool](&m.journal)
+	m.typeIDs = newTracked[string, int](&m.journal)
+	m.deps = newTracked[types.Object, map[types.Object]bool](&m.journal)
+	return m
+}
+
+// rollback takes back all that was set since begin.
+func (m *image) rollback() {
+	for _, undo := range slices.Backward(m.journal) {
+		undo()
 	}
+	m.begin()
 }
 
-// mark is a point to which a failed cell is rolled back.
-type mark struct {
-	names   map[types.Object]string
-	alias   map[string]string
-	emitted map[string]bool
-	typeIDs map[string]int
-	deps    map[types.Object]map[types.Object]bool
-	decls   map[types.Object]decl // of methods that the cell redefines
+// begin starts a cell: what was set before stays.
+func (m *image) begin() { m.journal = m.journal[:0] }
+
+// tracked is a map whose changes can be taken back.
+type tracked[K comparable, V any] struct {
+	m       map[K]V
+	journal *[]func()
 }
 
-func (m *image) mark() mark {
-	return mark{maps.Clone(m.names), maps.Clone(m.alias), maps.Clone(m.emitted), maps.Clone(m.typeIDs), maps.Clone(m.deps), nil}
+func newTracked[K comparable, V any](journal *[]func()) tracked[K, V] {
+	return tracked[K, V]{map[K]V{}, journal}
 }
 
-func (m *image) rollback(to mark) {
-	m.names, m.alias, m.emitted, m.typeIDs, m.deps = to.names, to.alias, to.emitted, to.typeIDs, to.deps
+func (t tracked[K, V]) at(k K) V               { return t.m[k] }
+func (t tracked[K, V]) get(k K) (v V, ok bool) { v, ok = t.m[k]; return v, ok }
+
+func (t tracked[K, V]) set(k K, v V) {
+	old, had := t.m[k]
+	*t.journal = append(*t.journal, func() {
+		if had {
+			t.m[k] = old
+		} else {
+			delete(t.m, k)
+		}
+	})
+	t.m[k] = v
 }
 
 // fresh returns a lowered name that was never used: the interpreter ignores a second declaration of a name.
@@ -61,11 +83,11 @@ func (m *image) fresh(name string) string {
 
 // typeID numbers a type. Types with one spelling are one.
 func (m *image) typeID(spelling string, t types.Type) int {
-	id, ok := m.typeIDs[spelling]
+	id, ok := m.typeIDs.get(spelling)
 	if !ok {
 		id = len(m.types)
 		m.types = append(m.types, t)
-		m.typeIDs[spelling] = id
+		m.typeIDs.set(spelling, id)
 	}
 	return id
 }

@@ -52,11 +52,11 @@ func (l *lowerer) tmp(p string) string {
 // an *Errors.
 func (s *Session) Lower(c *Checked) (prog *Program, err error) {
 	l := &lowerer{s: s, im: s.image, c: c, scope: map[string]types.Object{}, decls: map[types.Object]decl{}}
-	back := s.image.mark()
-	back.decls = map[types.Object]decl{}
+	s.image.begin()
+	back := map[types.Object]decl{} // of methods that the cell redefines
 	for _, m := range c.late {
 		if d, ok := s.decls[m.method]; ok {
-			back.decls[m.method] = d
+			back[m.method] = d
 		}
 	}
 	s.own[c.pkg] = true
@@ -88,13 +88,13 @@ func (s *Session) Lower(c *Checked) (prog *Program, err error) {
 }
 
 // undo takes back what a cell has added to the image.
-func (l *lowerer) undo(to mark) {
-	l.im.rollback(to)
+func (l *lowerer) undo(back map[types.Object]decl) {
+	l.im.rollback()
 	for o := range l.decls {
 		delete(l.s.decls, o)
 	}
 	for _, m := range l.c.late {
-		if d, ok := to.decls[m.method]; ok {
+		if d, ok := back[m.method]; ok {
 			l.s.decls[m.method] = d
 		} else {
 			l.s.dead[m.method] = true
@@ -115,7 +115,7 @@ func (l *lowerer) declare() {
 	maps.Copy(l.s.decls, l.decls)
 	for name, o := range l.c.olds {
 		if v := l.c.pkg.Scope().Lookup(name); v != nil {
-			l.im.names[v] = l.im.names[o]
+			l.im.names.set(v, l.im.names.at(o))
 		}
 	}
 	var stale []types.Object
@@ -129,7 +129,7 @@ func (l *lowerer) declare() {
 		case *types.Var:
 			l.declareVar(name, o)
 		case *types.Func:
-			l.im.names[o] = l.im.fresh(name)
+			l.im.names.set(o, l.im.fresh(name))
 			if o.Signature().TypeParams().Len() == 0 {
 				fresh = append(fresh, o)
 				stale = l.supersede(name, o, stale)
@@ -139,7 +139,7 @@ func (l *lowerer) declare() {
 			}
 		case *types.TypeName:
 			if !o.IsAlias() {
-				l.im.names[o] = l.im.fresh(name)
+				l.im.names.set(o, l.im.fresh(name))
 			}
 			l.scope[name] = o
 		default:
@@ -154,13 +154,13 @@ func (l *lowerer) declare() {
 	}
 	done := map[types.Object]bool{}
 	for _, m := range l.c.late {
-		l.im.names[m.method] = "" // a new version
+		l.im.names.set(m.method, "") // a new version
 		l.needMethod(m.method)
 		stale = append(stale, m.method)
 		done[m.method] = true
 	}
 	for _, f := range fresh {
-		l.writeFunc(l.im.names[f], f, l.decls[f], nil)
+		l.writeFunc(l.im.names.at(f), f, l.decls[f], nil)
 		done[f] = true
 	}
 	l.recompile(stale, done)
@@ -168,10 +168,10 @@ func (l *lowerer) declare() {
 
 // declareVar gives a variable a slot: the one it had, where the type is the same, so that older functions see the new value.
 func (l *lowerer) declareVar(name string, o *types.Var) {
-	if old, ok := l.s.scope[name].(*types.Var); ok && l.im.names[old] != "" && types.Identical(old.Type(), o.Type()) {
-		l.im.names[o] = l.im.names[old]
+	if old, ok := l.s.scope[name].(*types.Var); ok && l.im.names.at(old) != "" && types.Identical(old.Type(), o.Type()) {
+		l.im.names.set(o, l.im.names.at(old))
 	} else {
-		l.im.names[o] = l.im.fresh(name)
+		l.im.names.set(o, l.im.fresh(name))
 	}
 	l.scope[name] = o
 }
@@ -180,18 +180,18 @@ func (l *lowerer) declareVar(name string, o *types.Var) {
 func (l *lowerer) declareVarTypes() {
 	for _, name := range l.c.pkg.Scope().Names() {
 		v, ok := l.c.pkg.Scope().Lookup(name).(*types.Var)
-		if !ok || v.Pkg() != l.c.pkg || l.im.names[v] == "" || l.im.emitted[l.im.names[v]] || strings.HasSuffix(name, oldSuffix) {
+		if !ok || v.Pkg() != l.c.pkg || l.im.names.at(v) == "" || l.im.emitted.at(l.im.names.at(v)) || strings.HasSuffix(name, oldSuffix) {
 			continue
 		}
-		l.im.emitted[l.im.names[v]] = true
-		l.vars = append(l.vars, "var "+l.im.names[v]+" "+l.typeStr(v.Type()))
+		l.im.emitted.set(l.im.names.at(v), true)
+		l.vars = append(l.vars, "var "+l.im.names.at(v)+" "+l.typeStr(v.Type()))
 	}
 }
 
 // supersede notes that a function replaces an earlier one of the same type: its callers are to follow.
 func (l *lowerer) supersede(name string, o *types.Func, stale []types.Object) []types.Object {
 	old, ok := l.s.scope[name].(*types.Func)
-	if !ok || l.im.names[old] == "" {
+	if !ok || l.im.names.at(old) == "" {
 		return stale
 	}
 	if !types.Identical(old.Type(), o.Type()) {
@@ -200,17 +200,17 @@ func (l *lowerer) supersede(name string, o *types.Func, stale []types.Object) []
 		}
 		return stale
 	}
-	l.im.names[old] = l.im.names[o]
+	l.im.names.set(old, l.im.names.at(o))
 	return append(stale, old)
 }
 
 func (l *lowerer) callers(o types.Object) (list []types.Object) {
-	for g, deps := range l.im.deps {
+	for g, deps := range l.im.deps.m {
 		if deps[o] {
 			list = append(list, g)
 		}
 	}
-	slices.SortFunc(list, func(a, b types.Object) int { return strings.Compare(l.im.names[a], l.im.names[b]) })
+	slices.SortFunc(list, func(a, b types.Object) int { return strings.Compare(l.im.names.at(a), l.im.names.at(b)) })
 	return list
 }
 
@@ -222,19 +222,19 @@ func (l *lowerer) recompile(stale []types.Object, done map[types.Object]bool) {
 		for _, g := range l.callers(o) {
 			f, ok := g.(*types.Func)
 			d, has := l.s.decls[g]
-			if !ok || !has || done[g] || l.im.names[g] == "" {
+			if !ok || !has || done[g] || l.im.names.at(g) == "" {
 				continue
 			}
 			done[g] = true
 			if f.Signature().Recv() != nil {
-				l.im.names[g] = ""
+				l.im.names.set(g, "")
 				l.needMethod(f)
 			} else {
 				if l.s.scope[f.Name()] != g {
 					continue // no name leads to it any more
 				}
-				l.im.names[g] = l.im.fresh(f.Name())
-				l.writeFunc(l.im.names[g], f, d, nil)
+				l.im.names.set(g, l.im.fresh(f.Name()))
+				l.writeFunc(l.im.names.at(g), f, d, nil)
 			}
 			stale = append(stale, g)
 		}

@@ -98,10 +98,10 @@ func (l *lowerer) needBox(t types.Type) string {
 	t = l.sub(t)
 	id := l.im.typeID(l.spell(t), t)
 	name := fmt.Sprintf("k_b%d", id)
-	if l.im.emitted[name] {
+	if l.im.emitted.at(name) {
 		return name
 	}
-	l.im.emitted[name] = true
+	l.im.emitted.set(name, true)
 	l.typeDecls = append(l.typeDecls, fmt.Sprintf("type %s struct { V %s %s }", name, l.typeStr(t), "`yk:\""+fmt.Sprint(id)+"\"`"))
 	l.defs = append(l.defs, fmt.Sprintf("krt.Box(%d, (*%s)(nil))", id, name))
 	if n, ok := types.Unalias(t).(*types.Named); ok {
@@ -162,8 +162,8 @@ func (l *lowerer) null(to types.Type) string {
 		return "nil"
 	}
 	name := "k_nil_" + l.ifaceKey(to)
-	if !l.im.emitted[name] {
-		l.im.emitted[name] = true
+	if !l.im.emitted.at(name) {
+		l.im.emitted.set(name, true)
 		l.vars = append(l.vars, "var "+name+" "+l.typeStr(to))
 	}
 	return name
@@ -265,8 +265,8 @@ func (l *lowerer) open(s string, t types.Type) string {
 
 // helper writes a function of the lowered program once a session.
 func (l *lowerer) helper(name string, text func() string) {
-	if !l.im.emitted[name] {
-		l.im.emitted[name] = true
+	if !l.im.emitted.at(name) {
+		l.im.emitted.set(name, true)
 		l.funcs = append(l.funcs, text())
 	}
 }

@@ -200,10 +200,10 @@ const importPrefix = "lib/"
 
 // alias is the name by which lowered code imports a package.
 func (l *lowerer) alias(path, name string) string {
-	a, ok := l.im.alias[path]
+	a, ok := l.im.alias.get(path)
 	if !ok {
-		a = fmt.Sprintf("k_p%d_%s", len(l.im.alias), name)
-		l.im.alias[path] = a
+		a = fmt.Sprintf("k_p%d_%s", len(l.im.alias.m), name)
+		l.im.alias.set(path, a)
 		l.imports = append(l.imports, fmt.Sprintf("%s %q", a, importPrefix+path))
 	}
 	return a
@@ -234,7 +234,7 @@ func (l *lowerer) object(id *ast.Ident, o types.Object) string {
 	}
 	if l.s.isOwn(o) {
 		l.deps[o] = true
-		if name := l.im.names[o]; name != "" {
+		if name := l.im.names.at(o); name != "" {
 			return name
 		}
 		l.fail(id, "%s has no value", o.Name())

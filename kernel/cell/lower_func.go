@@ -51,7 +51,7 @@ func (l *lowerer) writeFunc(name string, f *types.Func, d decl, subst map[*types
 	l.within(d, strings.TrimSuffix(f.Name(), "·"), name, subst, fd, func() {
 		sig := l.sub(plainSig(f.Signature())).(*types.Signature)
 		l.funcs = append(l.funcs, "func "+name+l.funcText(sig, fd.Type, fd.Body, nil))
-		l.im.deps[f.Origin()] = l.deps
+		l.im.deps.set(f.Origin(), l.deps)
 	})
 }
 
@@ -70,7 +70,7 @@ func (l *lowerer) writeMethod(name string, m *types.Func, d decl, subst map[*typ
 			r.obj = d.info.Defs[names[0]]
 		}
 		l.funcs = append(l.funcs, "func "+name+l.funcText(sig, fd.Type, fd.Body, r))
-		l.im.deps[m] = l.deps
+		l.im.deps.set(m, l.deps)
 	})
 }
 

@@ -110,17 +110,17 @@ func (l *lowerer) instance(at ast.Node, f *types.Func, targs []types.Type) strin
 	if !ok {
 		l.fail(at, "%s is generic, and its source is not part of this kernel", f.FullName())
 	}
-	name := l.im.names[f]
+	name := l.im.names.at(f)
 	if !l.s.own[f.Pkg()] {
 		name = "p_" + f.Pkg().Name() + "_" + f.Name()
 	}
 	for _, t := range targs {
 		name += "__" + l.mangle(t)
 	}
-	if l.im.emitted[name] {
+	if l.im.emitted.at(name) {
 		return name
 	}
-	l.im.emitted[name] = true
+	l.im.emitted.set(name, true)
 	subst := map[*types.TypeParam]types.Type{}
 	params := f.Signature().TypeParams()
 	for i := range params.Len() {
@@ -147,17 +147,17 @@ func (l *lowerer) methodName(t *types.Named, m *types.Func) string {
 		l.deps[org] = true
 	}
 	if t.TypeArgs().Len() == 0 {
-		if l.im.names[org] == "" {
+		if l.im.names.at(org) == "" {
 			l.needMethod(org)
 		}
-		return l.im.names[org]
+		return l.im.names.at(org)
 	}
 	t = l.sub(t).(*types.Named)
 	name := l.structName(t) + "_" + org.Name()
-	if l.im.emitted[name] {
+	if l.im.emitted.at(name) {
 		return name
 	}
-	l.im.emitted[name] = true
+	l.im.emitted.set(name, true)
 	d, ok := l.srcDecl(org)
 	if !ok {
 		l.fail(nil, "method %s has no source", m.FullName())
@@ -179,7 +179,7 @@ func (l *lowerer) needMethod(m *types.Func) {
 	}
 	t := recvNamed(m)
 	name := l.im.fresh(t.Obj().Name() + "_" + m.Name())
-	l.im.names[m] = name
+	l.im.names.set(m, name)
 	l.queueMethod(name, m, d, nil, t)
 }
 

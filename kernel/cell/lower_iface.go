@@ -21,10 +21,10 @@ func (l *lowerer) dispatcher(m *types.Func) string {
 		l.dispatchCases(&cases, n, m.Name(), sig, args)
 	}
 	key := "dispatch/" + m.Name() + l.spell(sig) + cases.String()
-	name := l.im.alias[key]
+	name := l.im.alias.at(key)
 	if name == "" {
 		name = l.im.fresh("call_" + m.Name())
-		l.im.alias[key] = name
+		l.im.alias.set(key, name)
 		params := strings.TrimPrefix(l.sigStr(sig, names), "(")
 		if sig.Params().Len() > 0 {
 			params = ", " + params

@@ -200,10 +200,10 @@ func (l *lowerer) instanceAlias(t *types.Named) string {
 // needStruct returns the lowered name of a struct type, and has it written the first time.
 func (l *lowerer) needStruct(t *types.Named, st *types.Struct) string {
 	name := l.structName(t)
-	if l.im.emitted[name] {
+	if l.im.emitted.at(name) {
 		return name
 	}
-	l.im.emitted[name] = true
+	l.im.emitted.set(name, true)
 	subst, inst := l.outer()
 	l.queue = append(l.queue, func() {
 		l.in(subst, inst, func() {
@@ -244,18 +244,18 @@ func (l *lowerer) structName(t *types.Named) string {
 // baseName is the lowered name of a defined type without its arguments.
 func (l *lowerer) baseName(t *types.Named) string {
 	o := t.Obj()
-	name := l.im.names[o]
+	name := l.im.names.at(o)
 	switch {
 	case name != "":
 	case o.Parent() == o.Pkg().Scope():
 		name = "p_" + o.Pkg().Name() + "_" + o.Name()
-		l.im.names[o] = name
+		l.im.names.set(o, name)
 	default: // declared in a function: one type for each instance of it
 		key := fmt.Sprintf("%p/%s", o, l.inst)
-		name = l.im.alias[key]
+		name = l.im.alias.at(key)
 		if name == "" {
 			name = l.im.fresh("local_" + o.Name())
-			l.im.alias[key] = name
+			l.im.alias.set(key, name)
 		}
 	}
 	return name

@@ -58,8 +58,8 @@ func (s *Session) Vars() []Variable {
 	var list []Variable
 	pos := map[string]token.Pos{}
 	for name, o := range s.scope {
-		if v, ok := o.(*types.Var); ok && s.image.names[v] != "" {
-			list = append(list, Variable{name, s.image.names[v], v.Type(), s.born[v]})
+		if v, ok := o.(*types.Var); ok && s.image.names.at(v) != "" {
+			list = append(list, Variable{name, s.image.names.at(v), v.Type(), s.born[v]})
 			pos[name] = v.Pos()
 		}
 	}

@@ -60,7 +60,7 @@ func NewSession(lib Library, prelude []string) *Session {
 
 // isOwn says whether an object was declared by a cell at top level.
 func (s *Session) isOwn(o types.Object) bool {
-	return o.Pkg() != nil && s.own[o.Pkg()] && (o.Parent() == o.Pkg().Scope() || s.image.names[o] != "")
+	return o.Pkg() != nil && s.own[o.Pkg()] && (o.Parent() == o.Pkg().Scope() || s.image.names.at(o) != "")
 }
 
 // ownNamed returns the defined type that t is or points to, if cells declared it.
