@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -89,7 +90,7 @@ type running struct {
 }
 
 // errInterrupted is the cause of cancelling a cell on the user's wish.
-var errInterrupted = fmt.Errorf("interrupted")
+var errInterrupted = errors.New("interrupted")
 
 // New returns a kernel that serves what is given to [Kernel.Handle]. Values
 // shown through package display go to its clients until it is shut down.

@@ -20,13 +20,28 @@ var katexScript string
 // prices stay prices. Code is matched first, to be left alone.
 var formula = regexp.MustCompile("(?s)```.*?```|`[^`\n]+`|\\$\\$(.+?)\\$\\$|\\$([^\\s$](?:[^$\n]*[^\\s$\\\\])?)\\$(\\D|$)")
 
+// mathMark is in every page that needs the script.
+const mathMark = `<span class="math"`
+
+// mathSpan returns the element that the page's script draws a formula in.
+func mathSpan(tex string, display bool) string {
+	return fmt.Sprintf(mathMark+` data-display="%t">%s</span>`, display, html.EscapeString(tex))
+}
+
+// latex renders a text/latex output: a formula between dollars.
+func latex(text string) string {
+	tex := strings.TrimSpace(text)
+	inner := strings.TrimSuffix(strings.TrimPrefix(tex, "$"), "$")
+	return mathSpan(strings.Trim(inner, "$"), strings.HasPrefix(tex, "$$"))
+}
+
 // holdMath replaces the formulas of a Markdown text by words that Markdown
 // leaves alone. The function that it returns puts them back into the page.
 func holdMath(text string) (held string, restore func(page string) string) {
 	var formulas []string
 	hold := func(tex string, display bool) string {
 		word := fmt.Sprintf("MATH%dHTAM", len(formulas))
-		formulas = append(formulas, word, fmt.Sprintf(`<span class="math" data-display="%t">%s</span>`, display, html.EscapeString(tex)))
+		formulas = append(formulas, word, mathSpan(tex, display))
 		return word
 	}
 	held = formula.ReplaceAllStringFunc(text, func(match string) string {

@@ -28,6 +28,18 @@ func TestHoldMath(t *testing.T) {
 	}
 }
 
+func TestLatexOutput(t *testing.T) {
+	for text, want := range map[string]string{
+		"$$x<y$$": `<span class="math" data-display="true">x&lt;y</span>`,
+		" $x$\n":  `<span class="math" data-display="false">x</span>`,
+	} {
+		got := output(notebook.Output{"output_type": "display_data", "data": map[string]any{"text/latex": text}}, nil)
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestPageWithMath(t *testing.T) {
 	nb, err := notebook.Parse([]byte(`{"nbformat":4,"cells":[{"cell_type":"markdown","source":"so $a_1 * b_1$ *is*"}]}`))
 	if err != nil {

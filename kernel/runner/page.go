@@ -80,6 +80,9 @@ func Page(nb *notebook.Notebook, charts string) ([]byte, error) {
 				if strings.Contains(part, "echarts") {
 					data.Script = template.JS(charts)
 				}
+				if strings.Contains(part, mathMark) {
+					data.Math = template.JS(katexScript)
+				}
 				cell.Outputs = append(cell.Outputs, template.HTML(part))
 			}
 		case "markdown":
@@ -88,7 +91,7 @@ func Page(nb *notebook.Notebook, charts string) ([]byte, error) {
 				return nil, err
 			}
 			text := restore(buf.String())
-			if text != buf.String() {
+			if strings.Contains(text, mathMark) {
 				data.Math = template.JS(katexScript)
 			}
 			cell.Text = template.HTML(text)
@@ -121,6 +124,9 @@ func output(o notebook.Output, markdown goldmark.Markdown) string {
 		if s := notebook.Text(data[mime]); s != "" {
 			return fmt.Sprintf(`<img alt="output" src="data:%s;base64,%s">`, mime, template.HTMLEscapeString(strings.Join(strings.Fields(s), "")))
 		}
+	}
+	if s := notebook.Text(data["text/latex"]); s != "" {
+		return latex(s)
 	}
 	if s := notebook.Text(data["text/markdown"]); s != "" {
 		var buf bytes.Buffer
