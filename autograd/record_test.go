@@ -271,6 +271,29 @@ func TestFaultsInReplay(t *testing.T) {
 	}
 }
 
+// After a device was lost and opened anew, what the host has goes on, and the
+// step is recorded anew.
+func TestRecordedStepOnAReopenedDevice(t *testing.T) {
+	x := newTrainer()
+	step := autograd.Record(x.loss)
+	step.Run(x.batch(0, 8))
+	kept := x.model.Params()
+	for _, p := range kept {
+		p.Value.HostBytes() // a copy that the host keeps
+	}
+	for _, s := range x.opt.State() {
+		s.HostBytes()
+	}
+	if _, err := x.dev.Reopen(host.New()); err != nil {
+		t.Fatal(err)
+	}
+	step.Run(x.batch(1, 8))
+	x.loss(x.batch(2, 8))
+	if x.opt.Steps() != 3 {
+		t.Error(x.opt.Steps())
+	}
+}
+
 // A recording's buffers are its own, and go with it.
 func TestClosedRecording(t *testing.T) {
 	x := newTrainer()

@@ -305,6 +305,14 @@ func (d *Device) replay(r *recording) (ran bool, err error) {
 	return true, failed
 }
 
+// Closed reports whether the recording was closed, by Close or with the backend
+// that it was made on.
+func (rec *Recorded) Closed() bool {
+	rec.r.dev.mu.Lock()
+	defer rec.r.dev.mu.Unlock()
+	return rec.r.closed
+}
+
 // Close gives up the recording's buffers. A second Close does nothing.
 func (rec *Recorded) Close() {
 	d := rec.r.dev

@@ -14,6 +14,9 @@ func (d *Device) Reopen(b Backend) (lost []Row, err error) {
 	d.random.mu.Lock()
 	d.random.state = nil
 	d.random.mu.Unlock()
+	d.one.mu.Lock()
+	clear(d.one.values[:])
+	d.one.mu.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
