@@ -121,7 +121,7 @@ func clipPath(text string, size, width float64) string {
 	}
 	rs := []rune(text)
 	for n := 1; n <= len(rs)-2; n++ {
-		if t := "…" + string(rs[n:]); textWidth(t, size) <= width {
+		if t := "…" + strings.TrimLeft(string(rs[n:]), ".]"); textWidth(t, size) <= width {
 			return t
 		}
 	}
