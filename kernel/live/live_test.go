@@ -78,15 +78,20 @@ func TestTheKernelEndsWithItsParent(t *testing.T) {
 	}
 }
 
-// What compiled code prints to the process's own standard output belongs to
-// the cell, too.
+// What compiled code prints to the process's own streams belongs to the cell.
 func TestCompiledCodePrintsUnderTheCell(t *testing.T) {
 	p := start(t, t.TempDir())
-	id := p.send("session.Progress(2, \"steps\").Add(2)")
+	id := p.send("import \"flag\"\nflag.PrintDefaults()") // to os.Stderr: the flags of this test binary
+	p.awaitText("-test.run")
+	if got := p.reply(id); got["status"] != "ok" {
+		t.Errorf("reply = %v", got)
+	}
+	id = p.send("session.Progress(2, \"steps\").Add(2)")
 	p.awaitText("steps")
 	if got := p.reply(id); got["status"] != "ok" {
 		t.Errorf("reply = %v", got)
 	}
+	p.shutdown()
 }
 
 func TestHistoryOverARestart(t *testing.T) {
