@@ -152,26 +152,17 @@ func (s *Storage) Read(dst []byte, offset int64) error {
 	defer d.mu.Unlock()
 	defer runtime.KeepAlive(s)
 	e := s.e
-	if err := d.usable(e); err != nil {
+	if err := d.readable(e); err != nil {
 		return err
 	}
 	if offset < 0 || offset+int64(len(dst)) > e.bytes {
 		return fmt.Errorf("gpu: read of bytes %d to %d of a storage of %d", offset, offset+int64(len(dst)), e.bytes)
 	}
-	if d.recorder != nil {
-		return d.recorder.refuse("%s is read by the host", e.owner)
+	if e.state == OnDevice {
+		return d.download(dst, Span{e.buf, offset, int64(len(dst))})
 	}
-	switch e.state {
-	case None:
-		if e.bytes > 0 {
-			return fmt.Errorf("gpu: read of a storage: %w", e.missing())
-		}
-		return nil
-	case OnHost, Both:
-		copy(dst, e.host[offset:])
-		return nil
-	}
-	return d.download(dst, Span{e.buf, offset, int64(len(dst))})
+	copy(dst, e.host[offset:])
+	return nil
 }
 
 // Host returns the storage's bytes in host memory, which must not be changed.
@@ -183,18 +174,10 @@ func (s *Storage) Host() ([]byte, error) {
 	defer d.mu.Unlock()
 	defer runtime.KeepAlive(s)
 	e := s.e
-	if err := d.usable(e); err != nil {
+	if err := d.readable(e); err != nil {
 		return nil, err
 	}
-	if d.recorder != nil {
-		return nil, d.recorder.refuse("%s is read by the host", e.owner)
-	}
-	switch e.state {
-	case None:
-		if e.bytes > 0 {
-			return nil, fmt.Errorf("gpu: read of a storage: %w", e.missing())
-		}
-	case OnDevice:
+	if e.state == OnDevice {
 		host := make([]byte, e.bytes)
 		if err := d.download(host, Span{e.buf, 0, e.bytes}); err != nil {
 			return nil, err
@@ -203,6 +186,20 @@ func (s *Storage) Host() ([]byte, error) {
 		d.move(e, Both)
 	}
 	return e.host, nil
+}
+
+// readable says why the host cannot have an entry's content.
+func (d *Device) readable(e *entry) error {
+	if err := d.usable(e); err != nil {
+		return err
+	}
+	if d.recorder != nil {
+		return d.recorder.refuse("%s is read by the host", e.owner)
+	}
+	if e.state == None && e.bytes > 0 {
+		return fmt.Errorf("gpu: read of a storage: %w", e.missing())
+	}
+	return nil
 }
 
 // Write replaces the storage's whole content with data, which must not be

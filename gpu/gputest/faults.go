@@ -17,11 +17,11 @@ func (s *suite) census(t *testing.T) {
 	d := gpu.New(b)
 	seen := map[string]bool{}
 	s.each(t, b.Info(), kernelsOf(gpu.Primitive, gpu.Fused), func(t *testing.T, c *testCase, dtype gpu.DType) {
-		if key := c.kernel.String() + dtype.String(); seen[key] {
+		key := c.kernel.String() + dtype.String()
+		if seen[key] {
 			return
-		} else {
-			seen[key] = true
 		}
+		seen[key] = true
 		before := d.Counters()
 		p := prepare(c, dtype)
 		got, err := p.runOn(d)
