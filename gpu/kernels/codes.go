@@ -26,6 +26,7 @@ var Modules = []Module{
 	{Name: "reduce", Source: "reduce", DTypes: floats},
 	{Name: "rows", Source: "rows", DTypes: floats},
 	{Name: "window", Source: "window", DTypes: floats},
+	gemmModule(&huge),
 	gemmModule(&large),
 	gemmModule(&medium),
 	gemmModule(&mediumAny),

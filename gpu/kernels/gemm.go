@@ -8,24 +8,29 @@ import (
 
 // A tile is a form of src/gemm.slang.
 type tile struct {
-	name       string
-	bm, bn, bk int
-	qm, qn     int
-	vector     bool
-	code       *Code
+	name             string
+	bm, bn           int
+	bkVulkan, bkCUDA int
+	qm, qn           int
+	buffers          int
+	vector           bool
+	dtypes           []gpu.DType
+	code             *Code
 }
 
-func newTile(name string, bm, bn, bk, qm, qn int, vector bool) tile {
-	t := tile{name, bm, bn, bk, qm, qn, vector, nil}
-	t.code = entry(name, name, bm/(4*qm)*bn/(4*qn), 4, GemmPass{})
+func newTile(t tile) tile {
+	t.code = entry(t.name, t.name, t.bm/(4*t.qm)*t.bn/(4*t.qn), 4, GemmPass{})
 	return t
 }
 
+// The tiles, measured on an NVIDIA H200: docs/kernels.md. A thread of huge has 128
+// sums in registers, for which float64 has no room.
 var (
-	large     = newTile("gemm_large", 128, 128, 8, 2, 2, true)
-	medium    = newTile("gemm_medium", 64, 64, 16, 1, 1, true)
-	mediumAny = newTile("gemm_medium_any", 64, 64, 16, 1, 1, false)
-	small     = newTile("gemm_small", 32, 32, 16, 1, 1, false)
+	huge      = newTile(tile{"gemm_huge", 256, 128, 8, 8, 4, 2, 1, true, floats[:1], nil})
+	large     = newTile(tile{"gemm_large", 128, 128, 16, 8, 2, 2, 2, true, floats, nil})
+	medium    = newTile(tile{"gemm_medium", 64, 64, 16, 16, 1, 1, 2, true, floats, nil})
+	mediumAny = newTile(tile{"gemm_medium_any", 64, 64, 16, 16, 1, 1, 2, false, floats, nil})
+	small     = newTile(tile{"gemm_small", 32, 32, 16, 16, 1, 1, 2, false, floats, nil})
 )
 
 func gemmModule(t *tile) Module {
@@ -35,15 +40,19 @@ func gemmModule(t *tile) Module {
 	}
 	return Module{t.name, "gemm", []string{
 		"ENTRY=" + t.name,
-		fmt.Sprint("BM=", t.bm), fmt.Sprint("BN=", t.bn), fmt.Sprint("BK=", t.bk),
-		fmt.Sprint("QM=", t.qm), fmt.Sprint("QN=", t.qn), fmt.Sprint("VECTOR=", v),
-	}, floats}
+		fmt.Sprint("BM=", t.bm), fmt.Sprint("BN=", t.bn),
+		fmt.Sprint("BK_VULKAN=", t.bkVulkan), fmt.Sprint("BK_CUDA=", t.bkCUDA),
+		fmt.Sprint("QM=", t.qm), fmt.Sprint("QN=", t.qn), fmt.Sprint("BUFFERS=", t.buffers), fmt.Sprint("VECTOR=", v),
+	}, t.dtypes}
 }
 
-// sharedBytes is the shared memory of a group: src/gemm.slang's two tiles,
-// twice.
+// sharedBytes is the most shared memory that a group of the tile takes.
 func (t *tile) sharedBytes(d gpu.DType) int {
-	return 2 * t.bk * (t.bm/4 + 1 + t.bn/4 + 1) * 4 * int(d.Size())
+	bk := t.bkCUDA
+	if d == gpu.Float32 {
+		bk = max(bk, t.bkVulkan)
+	}
+	return t.buffers * bk * (t.bm/4 + 1 + t.bn/4 + 1) * 4 * int(d.Size())
 }
 
 func (t *tile) across(g *GemmPass) (x, y int64) {
@@ -184,6 +193,9 @@ func (p *Plan) tileFor(g *GemmPass, d Device, addrs uint64) *tile {
 		(g.LDA|g.LDB|g.LDC|g.StrideA|g.StrideB|g.StrideC|g.N)%4 == 0 &&
 		(g.TransA != 0 && g.M%4 == 0 || g.TransA == 0 && g.K%4 == 0) &&
 		(g.TransB == 0 || g.K%4 == 0)
+	if x, y := huge.across(g); vector && p.dtype == gpu.Float32 && x*y*int64(g.Batch) >= 3*groupsWanted/4 && fits(&huge) {
+		return &huge
+	}
 	if x, y := large.across(g); vector && x*y*int64(g.Batch) >= groupsWanted/2 && fits(&large) {
 		return &large
 	}
@@ -203,7 +215,7 @@ func split(g *GemmPass, t *tile, tiles int64) (splits, chunk uint32) {
 		return 1, g.K
 	}
 	splits = min(want, g.K/leastChunk)
-	bk := uint32(t.bk)
+	bk := uint32(max(t.bkVulkan, t.bkCUDA))
 	chunk = ((g.K+splits-1)/splits + bk - 1) / bk * bk
 	return (g.K + chunk - 1) / chunk, chunk
 }

@@ -32,7 +32,8 @@ type batch struct {
 	commands unsafe.Pointer
 	fence    unsafe.Pointer
 	queries  vk.QueryPool
-	marks    []mark // one for each timestamp after the first
+	marks    []mark // what is between each two timestamps
+	bound    unsafe.Pointer
 	serial   uint64
 	ring     int64 // where the upload ring's head was when it was submitted
 	keep     bool  // belongs to a recording
@@ -121,10 +122,8 @@ func (b *Backend) open(t *batch, queries int) error {
 	if b.physical.timestamps {
 		C.gb_reset_queries(b.calls, t.commands, unsafe.Pointer(t.queries), C.uint32_t(queries))
 	}
+	t.bound = nil
 	b.barrier(t)
-	if b.physical.timestamps {
-		C.gb_timestamp(b.calls, t.commands, unsafe.Pointer(t.queries), 0)
-	}
 	return nil
 }
 
@@ -134,11 +133,10 @@ func (b *Backend) barrier(t *batch) {
 	b.epoch++
 }
 
-// after marks the end of a dispatch or copy.
-func (b *Backend) after(t *batch, m mark) {
-	t.marks = append(t.marks, m)
+// stamp takes the time before what comes next, when all before it has ended.
+func (b *Backend) stamp(t *batch) {
 	if b.physical.timestamps {
-		C.gb_timestamp(b.calls, t.commands, unsafe.Pointer(t.queries), C.uint32_t(len(t.marks)))
+		C.gb_timestamp(b.calls, t.commands, unsafe.Pointer(t.queries), C.uint32_t(len(t.marks)), 0)
 	}
 }
 
@@ -178,6 +176,7 @@ func (b *Backend) submit() error {
 func (b *Backend) shut(t *batch) error {
 	C.gb_barrier(b.calls, t.commands, 1)
 	b.epoch++
+	b.stamp(t)
 	if err := resultError(int(C.gb_end(b.calls, t.commands))); err != nil {
 		return fmt.Errorf("end a command buffer: %w", err)
 	}

@@ -33,7 +33,7 @@ struct gb_calls {
 };
 
 enum {
-    COMPUTE_STAGE = 0x800, TRANSFER_STAGE = 0x1000, BOTTOM_STAGE = 0x2000, HOST_STAGE = 0x4000,
+    TOP_STAGE = 1, COMPUTE_STAGE = 0x800, TRANSFER_STAGE = 0x1000, BOTTOM_STAGE = 0x2000, HOST_STAGE = 0x4000,
     SHADER_READ = 0x20, SHADER_WRITE = 0x40, TRANSFER_READ = 0x800, TRANSFER_WRITE = 0x1000, HOST_READ = 0x2000, HOST_WRITE = 0x4000,
     COMPUTE_BIND = 1, COMPUTE_SHADER = 0x20,
     QUERY_64 = 1, QUERY_WITH_AVAILABILITY = 4,
@@ -96,13 +96,13 @@ void gb_barrier(gb_calls *c, void *commands, int to_host)
 }
 
 void gb_dispatch(gb_calls *c, void *commands, int barrier, void *pipeline, void *layout, const void *block, uint32_t size,
-                 uint32_t x, uint32_t y, uint32_t z, void *queries, uint32_t i)
+                 uint32_t x, uint32_t y, uint32_t z, void *queries, uint32_t i, int early)
 {
     if (barrier) gb_barrier(c, commands, 0);
-    c->CmdBindPipeline(commands, COMPUTE_BIND, pipeline);
+    if (queries) gb_timestamp(c, commands, queries, i, early && barrier);
+    if (pipeline) c->CmdBindPipeline(commands, COMPUTE_BIND, pipeline);
     c->CmdPushConstants(commands, layout, COMPUTE_SHADER, 0, size, block);
     c->CmdDispatch(commands, x, y, z);
-    if (queries) gb_timestamp(c, commands, queries, i);
 }
 
 void gb_copy(gb_calls *c, void *commands, void *src, uint64_t src_at, void *dst, uint64_t dst_at, uint64_t bytes)
@@ -113,7 +113,10 @@ void gb_copy(gb_calls *c, void *commands, void *src, uint64_t src_at, void *dst,
 
 void gb_reset_queries(gb_calls *c, void *commands, void *pool, uint32_t n) { c->CmdResetQueryPool(commands, pool, 0, n); }
 
-void gb_timestamp(gb_calls *c, void *commands, void *pool, uint32_t i) { c->CmdWriteTimestamp(commands, BOTTOM_STAGE, pool, i); }
+void gb_timestamp(gb_calls *c, void *commands, void *pool, uint32_t i, int early)
+{
+    c->CmdWriteTimestamp(commands, early ? TOP_STAGE : BOTTOM_STAGE, pool, i);
+}
 
 int gb_timestamps(gb_calls *c, void *pool, uint32_t n, uint64_t *results)
 {

@@ -23,14 +23,15 @@ int gb_end(gb_calls *, void *commands);
 // those after it; with to_host, to the host as well.
 void gb_barrier(gb_calls *, void *commands, int to_host);
 
-// A dispatch, after a barrier if wanted, and a timestamp i after it if queries is
-// not NULL.
+// A dispatch, after a barrier if wanted and, if queries is not NULL, timestamp i,
+// which ends what came before. The pipeline is bound unless it is NULL.
 void gb_dispatch(gb_calls *, void *commands, int barrier, void *pipeline, void *layout, const void *block, uint32_t size,
-                 uint32_t x, uint32_t y, uint32_t z, void *queries, uint32_t i);
+                 uint32_t x, uint32_t y, uint32_t z, void *queries, uint32_t i, int early);
 void gb_copy(gb_calls *, void *commands, void *src, uint64_t src_at, void *dst, uint64_t dst_at, uint64_t bytes);
 
 void gb_reset_queries(gb_calls *, void *commands, void *pool, uint32_t n);
-void gb_timestamp(gb_calls *, void *commands, void *pool, uint32_t i);
+// With early, the timestamp does not itself wait for what came before.
+void gb_timestamp(gb_calls *, void *commands, void *pool, uint32_t i, int early);
 // Each result is a value and whether it is there.
 int gb_timestamps(gb_calls *, void *pool, uint32_t n, uint64_t *results);
 
@@ -61,4 +62,5 @@ enum {
     GB_LIMITS = 1000168000,
     GB_MEMORY_ADDRESS_BIT = 2,
     GB_BUFFER_ADDRESS_BIT = 0x20000,
+    GB_DRIVER_NVIDIA = 4, // VK_DRIVER_ID_NVIDIA_PROPRIETARY
 };

@@ -136,9 +136,14 @@ func (b *Backend) record(t *batch, l *gpu.Launch, scratch *buffer) error {
 		if err != nil {
 			return err
 		}
+		bind := pipeline
+		if t.bound == pipeline {
+			bind = nil
+		}
+		t.bound = pipeline
+		C.gb_dispatch(b.calls, t.commands, barrier, bind, unsafe.Pointer(b.pipelines.layout), b.block, C.uint32_t(n),
+			C.uint32_t(s.Grid[0]), C.uint32_t(s.Grid[1]), C.uint32_t(s.Grid[2]), unsafe.Pointer(t.queries), C.uint32_t(len(t.marks)), b.physical.early)
 		t.marks = append(t.marks, mark{l.Kernel, l.DType})
-		C.gb_dispatch(b.calls, t.commands, barrier, pipeline, unsafe.Pointer(b.pipelines.layout), b.block, C.uint32_t(n),
-			C.uint32_t(s.Grid[0]), C.uint32_t(s.Grid[1]), C.uint32_t(s.Grid[2]), unsafe.Pointer(t.queries), C.uint32_t(len(t.marks)))
 	}
 	for i, a := range l.Args {
 		b.touched(a.Buffer.(*buffer), args[i].Access)

@@ -102,9 +102,10 @@ func (b *Backend) copy(src *buffer, srcAt int64, dst *buffer, dstAt, n int64) {
 	if b.order(m, acc) {
 		b.barrier(b.current)
 	}
+	b.stamp(b.current)
 	C.gb_copy(b.calls, b.current.commands, unsafe.Pointer(src.block.buffer), C.uint64_t(src.at+srcAt),
 		unsafe.Pointer(dst.block.buffer), C.uint64_t(dst.at+dstAt), C.uint64_t(n))
-	b.after(b.current, mark{kernel: gpu.NumKernels})
+	b.current.marks = append(b.current.marks, mark{kernel: gpu.NumKernels})
 	b.touched(m, acc)
 }
 

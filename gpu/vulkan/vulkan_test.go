@@ -275,13 +275,18 @@ func TestPipelineCache(t *testing.T) {
 	}
 }
 
-// The largest tile, with every form and a depth that is no multiple of its own.
-func TestLargeTile(t *testing.T) {
+// The largest tiles, with every form and a depth that is no multiple of theirs.
+func TestLargeTiles(t *testing.T) {
+	t.Run("gemm_large", func(t *testing.T) { testTile(t, "gemm_large", 1024, 1028) })
+	t.Run("gemm_huge", func(t *testing.T) { testTile(t, "gemm_huge", 2048, 1540) })
+}
+
+func testTile(t *testing.T, tile string, m, n uint32) {
 	b := opened(t)
 	b.limits.Processor, b.limits.SharedBytes = false, 48<<10
 	h := host.New()
 	defer h.Close()
-	const m, n, k = 1024, 1028, 36
+	const k = 36
 	for form := range uint32(4) {
 		p := &gpu.GemmParams{Alpha: 1, Beta: -0.5, TransA: form & 1, TransB: form >> 1, M: m, N: n, K: k, LDA: k, LDB: n, LDC: n, Batch: 1}
 		if p.TransA == 1 {
@@ -293,7 +298,7 @@ func TestLargeTile(t *testing.T) {
 		var got [2][]float32
 		for i, d := range []gpu.Backend{b, h} {
 			var args []gpu.Span
-			for j, size := range []int64{m * k, k * n, m * n} {
+			for j, size := range []int64{int64(m) * k, k * int64(n), int64(m) * int64(n)} {
 				r := rand.New(rand.NewPCG(uint64(j), 1))
 				content := make([]byte, 4*size)
 				for at := range size {
@@ -315,7 +320,7 @@ func TestLargeTile(t *testing.T) {
 			}
 			got[i] = floatsOf(t, d, args[2])
 		}
-		if name := b.plan.Steps[0].Code.Name; name != "gemm_large" {
+		if name := b.plan.Steps[0].Code.Name; name != tile {
 			t.Errorf("the tile was %s", name)
 		}
 		for i := range got[0] {
