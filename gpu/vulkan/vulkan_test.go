@@ -231,6 +231,37 @@ func TestManyBatches(t *testing.T) {
 	}
 }
 
+// The device's time goes to the kernel that spent it: to products among fills
+// that each wait for one.
+func TestKernelTimes(t *testing.T) {
+	b := opened(t)
+	if !b.physical.timestamps {
+		t.Skip("the device has no timestamps")
+	}
+	n := uint32(256)
+	if !b.limits.Processor {
+		n = 2048
+	}
+	size := int64(n) * int64(n)
+	x, y, z, small := span(t, b, size), span(t, b, size), span(t, b, size), span(t, b, 8)
+	if err := b.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	before := b.Stats().KernelTime
+	for range 10 {
+		run(t, b, gpu.Gemm, &gpu.GemmParams{Alpha: 1, M: n, N: n, K: n, LDA: n, LDB: n, LDC: n, Batch: 1}, x, y, z)
+		run(t, b, gpu.Axpby, &gpu.AxpbyParams{Alpha: 1, Beta: 1, N: 8}, z, small)
+	}
+	if err := b.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	after := b.Stats().KernelTime
+	gemm, axpby := after[gpu.Gemm]-before[gpu.Gemm], after[gpu.Axpby]-before[gpu.Axpby]
+	if t.Logf("gemm %v, axpby %v", gemm, axpby); gemm < 5*axpby || axpby <= 0 {
+		t.Errorf("gemm was booked %v, axpby %v", gemm, axpby)
+	}
+}
+
 func TestLaunchAllocatesNothing(t *testing.T) {
 	b := opened(t)
 	x, y := span(t, b, 8), span(t, b, 8)
