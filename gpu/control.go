@@ -91,12 +91,27 @@ func (d *Device) Counters() Counters {
 func (d *Device) Snapshot() Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	s := d.totals()
+	s.Rows = d.rows()
+	if !d.closed {
+		checkBooks(&s)
+	}
+	return s
+}
+
+// Totals is Snapshot without Rows, whose cost grows with the live storages.
+func (d *Device) Totals() Snapshot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.totals()
+}
+
+func (d *Device) totals() Snapshot {
 	d.drain()
 	s := Snapshot{Info: d.info, Time: time.Now(), InUse: d.inUse, PoolBytes: d.pool.bytes,
-		Held: d.inUse + d.pool.bytes, Counters: d.count, Rows: d.rows()}
+		Held: d.inUse + d.pool.bytes, Counters: d.count}
 	if !d.closed {
 		s.Backend = d.backend.Stats()
-		checkBooks(&s)
 	}
 	return s
 }

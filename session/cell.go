@@ -64,7 +64,7 @@ func (s *Session) BeginCell(n int) {
 	for _, d := range s.list() {
 		d.SetCell(n)
 		d.ResetPeak()
-		s.open.before[d] = d.Snapshot()
+		s.open.before[d] = d.Totals()
 	}
 }
 
@@ -93,7 +93,7 @@ func (s *Session) EndCell(end End) (Entry, error) {
 		s.collectIfWorth(s.names.apply(end.Globals))
 	}
 	for _, d := range s.list() {
-		before, after := run.before[d], d.Snapshot()
+		before, after := run.before[d], d.Totals()
 		w := Work{Device: d.String(), Counters: after.Counters.Sub(before.Counters), Before: before.InUse, After: after.InUse}
 		for k := range w.KernelTime {
 			w.KernelTime[k] = after.Backend.KernelTime[k] - before.Backend.KernelTime[k]
@@ -139,7 +139,8 @@ func (s *Session) collectIfWorth(reached map[*gpu.Storage]string) {
 		return bytes
 	}
 	for _, d := range s.list() {
-		if stray(d) < s.stray[d]+worthCollecting {
+		// What is stray is in use: below that sum there is nothing to look for.
+		if least := s.stray[d] + worthCollecting; d.Totals().InUse < least || stray(d) < least {
 			continue
 		}
 		d.Collect()

@@ -140,14 +140,14 @@ func (s *Session) measure(plan Plan, build func(d *gpu.Device) Trial, name strin
 		if s.Stopped() {
 			panic(&Interrupted{"compare on " + name})
 		}
-		before := d.Snapshot()
+		before := d.Totals()
 		began := time.Now()
 		loss := trial.Step(i)
 		if err := d.Sync(); err != nil {
 			panic(err)
 		}
 		took := time.Since(began)
-		after := d.Snapshot()
+		after := d.Totals()
 		// Reading the loss is the comparison's doing, not the step's.
 		m.Losses = append(m.Losses, item(loss))
 		if i == 0 {
