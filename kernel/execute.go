@@ -78,7 +78,7 @@ func (k *Kernel) execute(ch wire.Channel, m *wire.Message, req executeRequest, f
 		reply.errorContent = failure(out.Err)
 		if req.StopOnError == nil || *req.StopOnError {
 			time.Sleep(settle)
-			k.queue.abort()
+			k.shell.abort()
 		}
 		if !req.Silent {
 			k.out.publish(from, "error", reply.errorContent)
@@ -244,10 +244,10 @@ func (p printer) Write(b []byte) (int, error) {
 }
 
 // abort answers a request that was queued behind a cell that failed.
-func (k *Kernel) abort(m *wire.Message) {
+func (k *Kernel) abort(ch wire.Channel, m *wire.Message) {
 	from := &origin{parent: m.RawHeader}
 	k.out.publish(from, "status", statusContent{"busy"})
-	k.replyWith(wire.Shell, m, map[string]any{"status": "aborted", "execution_count": k.count},
+	k.replyWith(ch, m, map[string]any{"status": "aborted", "execution_count": k.count},
 		map[string]any{"status": "aborted"})
 	k.out.publish(from, "status", statusContent{"idle"})
 }

@@ -59,17 +59,18 @@ type End struct {
 
 // A Kernel serves requests until it is shut down.
 type Kernel struct {
-	cfg    Config
-	out    *outbox
-	log    *log.Logger
-	hist   *history.Log
-	lines  *magic.Set
-	comms  comms
-	stdin  *stdin
-	queue  queue
-	cells  cells
-	done   chan struct{} // closed when shut down
-	closed sync.Once
+	cfg     Config
+	out     *outbox
+	log     *log.Logger
+	hist    *history.Log
+	lines   *magic.Set
+	comms   comms
+	stdin   *stdin
+	shell   *queue
+	control *queue
+	cells   cells
+	done    chan struct{} // closed when shut down
+	closed  sync.Once
 
 	ready   chan struct{} // closed when eval and evalErr are set
 	eval    Evaluator
@@ -102,15 +103,16 @@ func New(cfg Config) *Kernel {
 		cfg.History = history.InMemory()
 	}
 	k := &Kernel{
-		cfg:   cfg,
-		log:   cfg.Log,
-		hist:  cfg.History,
-		done:  make(chan struct{}),
-		ready: make(chan struct{}),
+		cfg:     cfg,
+		log:     cfg.Log,
+		hist:    cfg.History,
+		shell:   newQueue(),
+		control: newQueue(),
+		done:    make(chan struct{}),
+		ready:   make(chan struct{}),
 	}
 	k.out = &outbox{codec: cfg.Codec, send: cfg.Send, logf: k.log.Printf}
 	k.stdin = &stdin{k: k, answers: make(chan string, 1)}
-	k.queue.ready.L = &k.queue.mu
 	k.lines = magic.NewSet(cfg.Lines...)
 	display.SetSink(sink{k})
 	if cfg.Started != nil {
@@ -118,7 +120,8 @@ func New(cfg Config) *Kernel {
 	}
 	k.out.publish(nil, "status", statusContent{"starting"})
 	go k.makeEvaluator()
-	go k.serveShell()
+	go k.serveAll(wire.Shell, k.shell)
+	go k.serveAll(wire.Control, k.control)
 	return k
 }
 
@@ -147,9 +150,9 @@ func (k *Kernel) evaluator() (Evaluator, error) {
 func (k *Kernel) Handle(ch wire.Channel, m *wire.Message) {
 	switch ch {
 	case wire.Shell:
-		k.queue.push(m)
+		k.shell.push(m)
 	case wire.Control:
-		go k.serve(ch, m)
+		k.control.push(m)
 	case wire.Stdin:
 		k.stdin.answer(m)
 	}
@@ -186,7 +189,8 @@ func (k *Kernel) Interrupt() {
 func (k *Kernel) Shutdown() {
 	k.closed.Do(func() {
 		k.Interrupt()
-		k.queue.close()
+		k.shell.close()
+		k.control.close()
 		if k.awaitIdle(300 * time.Millisecond) {
 			if eval, err := k.evaluator(); err == nil {
 				eval.Close()
@@ -211,17 +215,18 @@ func (k *Kernel) awaitIdle(most time.Duration) bool {
 	}
 }
 
-func (k *Kernel) serveShell() {
+// serveAll serves the requests of a channel in their order.
+func (k *Kernel) serveAll(ch wire.Channel, q *queue) {
 	for {
-		m, aborted := k.queue.pop()
-		if m == nil {
+		m, aborted := q.pop()
+		switch {
+		case m == nil:
 			return
+		case aborted:
+			k.abort(ch, m)
+		default:
+			k.serve(ch, m)
 		}
-		if aborted {
-			k.abort(m)
-			continue
-		}
-		k.serve(wire.Shell, m)
 	}
 }
 

@@ -69,7 +69,7 @@ func TestOutputOfAGoroutineGoesToItsCell(t *testing.T) {
 	first := l.run("later 60 late")
 	second := l.send("print second\nsleep 150\nprint end")
 	got := map[string]string{}
-	for got[second] != "second\nend\n" {
+	for got[first.id] == "" || got[second] != "second\nend\n" {
 		select {
 		case m := <-l.IOPub:
 			if m.Header.MsgType == "stream" {

@@ -6,12 +6,18 @@ import (
 	"gradbook/kernel/wire"
 )
 
-// A queue holds the shell requests that wait for their turn.
+// A queue holds the requests of a channel that wait for their turn.
 type queue struct {
 	mu     sync.Mutex
 	ready  sync.Cond
 	items  []queued
 	closed bool
+}
+
+func newQueue() *queue {
+	q := &queue{}
+	q.ready.L = &q.mu
+	return q
 }
 
 type queued struct {

@@ -22,6 +22,10 @@ const linger = 200 * time.Millisecond
 // gone. SIGINT interrupts the running cell. Of cfg, Codec and Send are set by
 // Serve.
 func Serve(ctx context.Context, conn wire.Connection, cfg Config) error {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
 	var id [16]byte
 	rand.Read(id[:])
 	codec := wire.NewCodec([]byte(conn.Key), hex.EncodeToString(id[:]))
@@ -45,9 +49,6 @@ func Serve(ctx context.Context, conn wire.Connection, cfg Config) error {
 	defer restore()
 	close(started)
 
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
 	orphaned := time.NewTicker(time.Second)
 	defer orphaned.Stop()
 	parent := os.Getppid()

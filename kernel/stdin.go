@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"time"
 
 	"gradbook/kernel/wire"
 )
 
 // ErrNoStdin is what reading from a front end that cannot ask its user gives.
 var ErrNoStdin = errors.New("stdin: this front end does not answer input requests; run the cell in a notebook or a console")
+
+// connectTime is how long a client has to connect its stdin socket.
+const connectTime = 5 * time.Second
 
 // stdin is os.Stdin of the cells: reading from it asks the front end for a
 // line.
@@ -68,12 +72,19 @@ func (s *stdin) ask(prompt string, password bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = s.k.cfg.Send(wire.Stdin, &wire.Message{
+	request := &wire.Message{
 		Identities: run.req.Identities,
 		Header:     s.k.cfg.Codec.NewHeader("input_request"),
 		Parent:     run.req.RawHeader,
 		Content:    content,
-	})
+	}
+	// A client connects its sockets one by one: a cell that it sends at once may
+	// ask before the last of them is there.
+	deadline := time.Now().Add(connectTime)
+	for err = s.k.cfg.Send(wire.Stdin, request); errors.Is(err, wire.ErrNoClient) && time.Now().Before(deadline) && run.ctx.Err() == nil; {
+		time.Sleep(5 * time.Millisecond)
+		err = s.k.cfg.Send(wire.Stdin, request)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log"
 	"maps"
@@ -177,13 +178,16 @@ func (s *socket) remove(p *peer) {
 	}
 }
 
+// ErrNoClient is what sending to a client gives that is not connected.
+var ErrNoClient = errors.New("no client")
+
 // sendTo queues a message to the peer of that identity, if it is there.
 func (s *socket) sendTo(id string, frames [][]byte) error {
 	s.mu.Lock()
 	p := s.peers[id]
 	s.mu.Unlock()
 	if p == nil {
-		return fmt.Errorf("%s: no client %q", s.name, id)
+		return fmt.Errorf("%s: %w %q", s.name, ErrNoClient, id)
 	}
 	return p.send(frames)
 }
