@@ -36,6 +36,7 @@ type Checked struct {
 	olds    map[string]types.Object
 	last    bool  // the cell ends in an expression
 	bases   []int // of the parsed files
+	paths   []string
 }
 
 // step is one thing that the cell does, in the order of its text: exactly one field but pos is set.
@@ -57,6 +58,7 @@ type checker struct {
 	body    *ast.BlockStmt
 	imports map[string]string
 	dots    []string
+	paths   []string // of all imports
 	partial bool
 	errs    *Errors
 
@@ -97,7 +99,7 @@ func (s *Session) Check(n int, src string) (*Checked, error) {
 	}
 	last := len(c.items) > 0 && c.items[len(c.items)-1].Kind == Expr
 	return &Checked{Warnings: c.warn, n: n, src: src, items: c.items, pkg: c.pkg, info: info, file: c.file, steps: c.steps, fn: c.fn,
-		imports: c.imports, dots: c.dots, mains: c.mains, late: c.late, types: c.types, olds: c.olds, last: last, bases: []int{c.base(c.decls.Pos()), c.base(c.body.Pos())}}, nil
+		imports: c.imports, dots: c.dots, mains: c.mains, late: c.late, paths: c.paths, types: c.types, olds: c.olds, last: last, bases: []int{c.base(c.decls.Pos()), c.base(c.body.Pos())}}, nil
 }
 
 const (
@@ -177,6 +179,8 @@ func (c *checker) collectImports() {
 			c.errs.add(c.fset.Position(sp.Pos()), err.Error())
 			continue
 		}
+		c.s.fromSyntax(path)
+		c.paths = append(c.paths, path)
 		name := p.Name()
 		if sp.Name != nil {
 			name = sp.Name.Name

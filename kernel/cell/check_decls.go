@@ -32,6 +32,9 @@ func (c *checker) declarations() (decls []ast.Decl) {
 			}
 			d.Specs = specs
 		case *ast.FuncDecl:
+			if d.Body == nil {
+				c.errs.add(c.fset.Position(d.Name.Pos()), "missing function body")
+			}
 			if d.Recv == nil {
 				// A cell's main and init run when the cell does; for the checker they are ordinary functions.
 				if d.Name.Name == "main" || d.Name.Name == "init" {

@@ -64,7 +64,7 @@ func (l *lowerer) entry() entryFunc {
 
 // entryText is the entry function, with what tells the run-time support of new types first.
 func (l *lowerer) entryText(e entryFunc) string {
-	return "func " + e.name + "() {\nvar k_l int\n" + e.body + "\nk_l = 0\n}\nfunc " + e.name + "_defs() {\n" + strings.Join(l.defs, "\n") + "\n}\n"
+	return "func " + e.name + "() {\nvar k_l int\n" + e.body + "\nk_l = 0\n}\nfunc " + e.name + "_defs() {\n" + strings.Join(append(l.defs, l.starts...), "\n") + "\n}\n"
 }
 
 // wholeCell is one node with all the steps, for the analysis of captured variables.

@@ -12,6 +12,7 @@ type testLibrary struct{ *symbols.Importer }
 
 func (testLibrary) Has(path, name string) bool                   { return true }
 func (testLibrary) Source(path string) (map[string][]byte, bool) { return symbols.Source(path) }
+func (testLibrary) Syntax(path string) *Syntax                   { return nil }
 func (l testLibrary) Import(path string) (*types.Package, error) { return l.Importer.Import(path) }
 func newTestSession(prelude ...string) *Session {
 	return NewSession(testLibrary{symbols.NewImporter()}, prelude)

@@ -18,6 +18,7 @@ type lowerer struct {
 
 	imports, typeDecls, vars, funcs []string
 	defs                            []string // calls that tell the run-time support of new types and methods
+	starts                          []string // calls that set the variables of packages from syntax
 	queue                           []func() // types and instances still to be written
 	warnings                        []string
 	scope                           map[string]types.Object // what the cell adds to the session
@@ -62,16 +63,19 @@ func (s *Session) Lower(c *Checked) (prog *Program, err error) {
 	s.own[c.pkg] = true
 	defer func() {
 		if r := recover(); r != nil {
+			l.undo(back)
 			u, ok := r.(unsupported)
 			if !ok {
 				panic(r)
 			}
-			l.undo(back)
 			errs := &Errors{Cell: c.n, Src: c.src}
 			errs.add(s.fset.Position(u.pos), u.msg)
 			prog, err = nil, errs
 		}
 	}()
+	for _, path := range c.paths {
+		l.needPackage(path)
+	}
 	s.image.sources[c.n] = c.src
 	for _, b := range c.bases {
 		s.image.files[b] = c.n

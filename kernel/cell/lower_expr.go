@@ -246,6 +246,9 @@ func (l *lowerer) object(id *ast.Ident, o types.Object) string {
 		}
 		return name
 	}
+	if v, ok := o.(*types.Var); ok && l.im.names.at(v) != "" {
+		return l.im.names.at(v) // of a package from syntax
+	}
 	if f, ok := o.(*types.Func); ok {
 		if to := replaced[f.FullName()]; to != "" {
 			return "krt." + to

@@ -10,8 +10,9 @@ import (
 
 // sourcePkg is a library package that was checked from source so that its generic functions can be instantiated.
 type sourcePkg struct {
-	pkg   *types.Package
-	decls map[types.Object]decl
+	pkg    *types.Package
+	decls  map[types.Object]decl
+	syntax *Syntax // of a package that is not compiled in
 }
 
 // source returns a library package with its syntax, nil if its source is not there.
@@ -38,7 +39,7 @@ func (s *Session) source(path string) *sourcePkg {
 	if pkg == nil {
 		return nil
 	}
-	g := &sourcePkg{pkg, map[types.Object]decl{}}
+	g := &sourcePkg{pkg: pkg, decls: map[types.Object]decl{}}
 	for _, f := range list {
 		recordDecls(g.decls, f, info)
 	}
@@ -112,7 +113,7 @@ func (l *lowerer) instance(at ast.Node, f *types.Func, targs []types.Type) strin
 	}
 	name := l.im.names.at(f)
 	if !l.s.own[f.Pkg()] {
-		name = "p_" + f.Pkg().Name() + "_" + f.Name()
+		name = l.prefix(f.Pkg()) + f.Name()
 	}
 	for _, t := range targs {
 		name += "__" + l.mangle(t)

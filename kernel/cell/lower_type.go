@@ -248,7 +248,7 @@ func (l *lowerer) baseName(t *types.Named) string {
 	switch {
 	case name != "":
 	case o.Parent() == o.Pkg().Scope():
-		name = "p_" + o.Pkg().Name() + "_" + o.Name()
+		name = l.prefix(o.Pkg()) + o.Name()
 		l.im.names.set(o, name)
 	default: // declared in a function: one type for each instance of it
 		key := fmt.Sprintf("%p/%s", o, l.inst)

@@ -13,6 +13,8 @@ type Library interface {
 	Has(path, name string) bool
 	// Source gives the files of a package whose generic functions are instantiated from source.
 	Source(path string) (files map[string][]byte, ok bool)
+	// Syntax gives a package that is not compiled in at all; nil where there is none.
+	Syntax(path string) *Syntax
 }
 
 // Session is what the cells so far have declared, and what of it the interpreter holds.

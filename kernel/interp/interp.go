@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"runtime/debug"
 	"sync"
 
 	"github.com/traefik/yaegi/interp"
@@ -22,6 +23,7 @@ type Interp struct {
 	session *cell.Session
 	support *support
 	cache   map[string]*compiled // by source
+	modules *modules
 }
 
 // compiled is a cell that the interpreter holds.
@@ -45,7 +47,11 @@ func (in *Interp) Reset() error {
 	if in.support != nil {
 		in.support.close()
 	}
-	lib := newLibrary()
+	if in.modules == nil {
+		in.modules = &modules{}
+	}
+	in.modules.forget()
+	lib := newLibrary(in.modules)
 	if in.options.packages != nil {
 		in.options.packages(lib)
 	}
@@ -97,17 +103,47 @@ func (in *Interp) eval(src string) (v reflect.Value, err error) {
 	return in.yaegi.Eval(src)
 }
 
+// callSafely calls what prepares a cell: types are made known, variables of imported modules are set.
+func callSafely(f reflect.Value) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic while an imported package sets its variables: %v", p)
+		}
+	}()
+	f.Call(nil)
+	return nil
+}
+
+// Get makes the packages of a module importable, "path@version"; without a version the latest. It needs a Go toolchain on the
+// machine, to find and fetch the module; cells then run the module's source. A package that uses cgo or unsafe cannot be
+// run so, and says so when it is imported.
+func (in *Interp) Get(ctx context.Context, module string) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.modules.get(ctx, module)
+}
+
 // Run runs cell n. Cancelling ctx interrupts it.
 func (in *Interp) Run(ctx context.Context, n int, src string) Outcome {
-	in.mu.Lock()
-	c, err := in.compile(n, src)
-	in.mu.Unlock()
+	c, err := in.compileSafely(n, src)
 	if err != nil {
 		return Outcome{Err: compileError(err)}
 	}
 	out := in.support.execute(ctx, n, c.entry)
 	out.Warnings = c.warnings
 	return out
+}
+
+// compileSafely is compile, where a fault in it is an error of the cell and not the end of the kernel.
+func (in *Interp) compileSafely(n int, src string) (c *compiled, err error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error: %v; the cell was not run\n%s", p, debug.Stack())
+		}
+	}()
+	return in.compile(n, src)
 }
 
 func compileError(err error) *Error {
@@ -155,7 +191,10 @@ func (in *Interp) compile(n int, src string) (*compiled, error) {
 	if err != nil || defs.Kind() != reflect.Func {
 		return nil, fmt.Errorf("the interpreter lost the lowered cell: %w", err)
 	}
-	defs.Call(nil)
+	if err := callSafely(defs); err != nil {
+		in.session.Abandon(checked, prog)
+		return nil, err
+	}
 	in.support.wraps.forget()
 	uses := prog.Commit()
 	c := &compiled{checked: checked, entry: entry, warnings: prog.Warnings, uses: uses}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/traefik/yaegi/interp"
 
+	"gradbook/kernel/cell"
 	"gradbook/kernel/symbols"
 )
 
@@ -17,10 +18,11 @@ type library struct {
 	table   interp.Exports
 	paths   map[string]string            // import path -> key in the table
 	sources map[string]map[string][]byte // of packages that are not embedded
+	modules *modules
 }
 
-func newLibrary() *library {
-	l := &library{types: symbols.NewImporter(), table: symbols.Exports(), paths: map[string]string{}, sources: map[string]map[string][]byte{}}
+func newLibrary(m *modules) *library {
+	l := &library{modules: m, types: symbols.NewImporter(), table: symbols.Exports(), paths: map[string]string{}, sources: map[string]map[string][]byte{}}
 	for key := range l.table {
 		l.paths[key[:strings.LastIndexByte(key, '/')]] = key
 	}
@@ -40,7 +42,28 @@ func addAddresses(syms map[string]reflect.Value) {
 }
 
 // Import implements cell.Library.
-func (l *library) Import(path string) (*types.Package, error) { return l.types.Import(path) }
+func (l *library) Import(path string) (*types.Package, error) {
+	if !l.modules.has(path) {
+		return l.types.Import(path)
+	}
+	syn, err := l.modules.check(path, l)
+	if err != nil {
+		return nil, err
+	}
+	return syn.Pkg, nil
+}
+
+// Syntax implements cell.Library.
+func (l *library) Syntax(path string) *cell.Syntax {
+	if !l.modules.has(path) {
+		return nil
+	}
+	syn, err := l.modules.check(path, l)
+	if err != nil {
+		return nil
+	}
+	return syn
+}
 
 // Has implements cell.Library.
 func (l *library) Has(path, name string) bool {
