@@ -99,22 +99,22 @@ func (b *Backend) start() error {
 	features := (*C.gb_address_features)(C.calloc(1, C.sizeof_gb_address_features))
 	defer C.free(unsafe.Pointer(features))
 	features._type, features.address = C.GB_ADDRESS_FEATURES, 1
-	enabled := vk.PhysicalDeviceFeatures{ShaderInt64: vk.True}
+	var float64s C.int
 	if p.float64 {
-		enabled.ShaderFloat64 = vk.True
+		float64s = 1
 	}
-	queue := vk.DeviceQueueCreateInfo{SType: vk.StructureTypeDeviceQueueCreateInfo, QueueFamilyIndex: p.queueFamily, QueueCount: 1, PQueuePriorities: []float32{1}}
-	info := vk.DeviceCreateInfo{SType: vk.StructureTypeDeviceCreateInfo, PNext: unsafe.Pointer(features),
-		QueueCreateInfoCount: 1, PQueueCreateInfos: []vk.DeviceQueueCreateInfo{queue}, PEnabledFeatures: []vk.PhysicalDeviceFeatures{enabled}}
+	var extension *C.char
 	if p.budget {
-		info.EnabledExtensionCount, info.PpEnabledExtensionNames = 1, []string{"VK_EXT_memory_budget\x00"}
+		extension = C.CString("VK_EXT_memory_budget")
+		defer C.free(unsafe.Pointer(extension))
 	}
-	var device vk.Device
-	r := vk.CreateDevice(p.handle, &info, nil, &device)
-	info.Free()
-	if r != vk.Success {
+	var opened unsafe.Pointer
+	r := C.gb_open(loader.getInstanceProc, unsafe.Pointer(p.instance), unsafe.Pointer(p.handle), unsafe.Pointer(features),
+		C.uint32_t(p.queueFamily), float64s, extension, &opened)
+	if r != 0 {
 		return resultError(int(r))
 	}
+	device := vk.Device(opened)
 	b.device = device
 	var q vk.Queue
 	vk.GetDeviceQueue(device, p.queueFamily, 0, &q)

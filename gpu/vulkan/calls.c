@@ -13,8 +13,29 @@ typedef struct {
     uint32_t signals; const void *signal_semaphores;
 } submit_info;
 
+typedef struct { uint32_t type; const void *next; uint32_t flags, family, count; const float *priorities; } queue_info;
+typedef struct {
+    uint32_t type; const void *next; uint32_t flags;
+    uint32_t queues; const queue_info *queue_infos;
+    uint32_t layers; const char *const *layer_names;
+    uint32_t extensions; const char *const *extension_names;
+    const uint32_t *features;
+} device_info;
+typedef struct { uint32_t stages, offset, size; } constant_range;
+typedef struct {
+    uint32_t type; const void *next; uint32_t flags;
+    uint32_t sets; const void *set_layouts;
+    uint32_t ranges; const constant_range *constant_ranges;
+} layout_info;
+typedef struct { uint32_t id, offset; size_t size; } map_entry;
+typedef struct { uint32_t entries; const map_entry *map; size_t size; const void *data; } specialization;
+typedef struct { uint32_t type; const void *next; uint32_t flags, stage; void *module; const char *entry; const specialization *fixed; } stage_info;
+typedef struct { uint32_t type; const void *next; uint32_t flags; stage_info stage; void *layout, *base; int32_t base_index; } pipeline_info;
+
 struct gb_calls {
     void *device, *queue;
+    int (*CreatePipelineLayout)(void *, const layout_info *, const void *, void **);
+    int (*CreateComputePipelines)(void *, void *, uint32_t, const pipeline_info *, const void *, void **);
     uint64_t (*GetBufferDeviceAddress)(void *, const address_info *);
     int (*BeginCommandBuffer)(void *, const begin_info *);
     int (*EndCommandBuffer)(void *);
@@ -45,6 +66,8 @@ gb_calls *gb_load(gb_proc get, void *device, void *queue, const char **missing)
     c->device = device;
     c->queue = queue;
 #define LOAD(name) if (!(c->name = get(device, "vk" #name))) { *missing = "vk" #name; free(c); return NULL; }
+    LOAD(CreatePipelineLayout)
+    LOAD(CreateComputePipelines)
     LOAD(GetBufferDeviceAddress)
     LOAD(BeginCommandBuffer)
     LOAD(EndCommandBuffer)
@@ -72,6 +95,35 @@ int gb_ask(gb_proc get, void *instance, const char *call, void *physical, uint32
     if (!f) return 0;
     f(physical, &ask);
     return 1;
+}
+
+int gb_open(gb_proc get, void *instance, void *physical, const void *next, uint32_t family, int float64,
+            const char *extension, void **device)
+{
+    int (*create)(void *, const device_info *, const void *, void **) = get(instance, "vkCreateDevice");
+    if (!create) return -3; // VK_ERROR_INITIALIZATION_FAILED
+    float priority = 1;
+    queue_info queue = {2, NULL, 0, family, 1, &priority};
+    uint32_t features[55] = {0}; // of VkPhysicalDeviceFeatures
+    features[39] = float64;      // shaderFloat64
+    features[40] = 1;            // shaderInt64
+    device_info info = {3, next, 0, 1, &queue, 0, NULL, extension != NULL, &extension, features};
+    return create(physical, &info, NULL, device);
+}
+
+int gb_layout(gb_calls *c, uint32_t size, void **layout)
+{
+    constant_range range = {COMPUTE_SHADER, 0, size};
+    layout_info info = {30, NULL, 0, 0, NULL, 1, &range};
+    return c->CreatePipelineLayout(c->device, &info, NULL, layout);
+}
+
+int gb_pipeline(gb_calls *c, void *cache, void *layout, void *module, const char *entry, uint32_t constant, void **pipeline)
+{
+    map_entry map = {0, 0, sizeof constant};
+    specialization fixed = {1, &map, sizeof constant, &constant};
+    pipeline_info info = {29, NULL, 0, {18, NULL, 0, COMPUTE_SHADER, module, entry, &fixed}, layout, NULL, 0};
+    return c->CreateComputePipelines(c->device, cache, 1, &info, NULL, pipeline);
 }
 
 uint64_t gb_address(gb_calls *c, void *buffer)

@@ -16,6 +16,18 @@ gb_calls *gb_load(gb_proc get_device_proc, void *device, void *queue, const char
 
 uint64_t gb_address(gb_calls *, void *buffer);
 
+// The binding frees the memory that it makes for slices of structures when Go's
+// collector runs, be it during the call: what has such slices is called from here.
+
+// Opens a device with one queue of a family, shaderInt64 and, if wanted,
+// shaderFloat64 and an extension. next is the chain.
+int gb_open(gb_proc get_instance_proc, void *instance, void *physical, const void *next, uint32_t family, int float64,
+            const char *extension, void **device);
+// A layout of push constants of a size only.
+int gb_layout(gb_calls *, uint32_t size, void **layout);
+// A compute pipeline with specialization constant 0 fixed.
+int gb_pipeline(gb_calls *, void *cache, void *layout, void *module, const char *entry, uint32_t constant, void **pipeline);
+
 int gb_begin(gb_calls *, void *commands);
 int gb_end(gb_calls *, void *commands);
 

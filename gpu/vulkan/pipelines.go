@@ -44,15 +44,11 @@ type pipelineKey struct {
 
 func (p *pipelines) open(b *Backend) error {
 	p.modules, p.made = map[moduleKey]vk.ShaderModule{}, map[pipelineKey]unsafe.Pointer{}
-	info := vk.PipelineLayoutCreateInfo{SType: vk.StructureTypePipelineLayoutCreateInfo, PushConstantRangeCount: 1,
-		PPushConstantRanges: []vk.PushConstantRange{{StageFlags: vk.ShaderStageFlags(vk.ShaderStageComputeBit), Size: gpu.MaxBlock}}}
-	var layout vk.PipelineLayout
-	r := vk.CreatePipelineLayout(b.device, &info, nil, &layout)
-	info.Free()
-	if r != vk.Success {
+	var layout unsafe.Pointer
+	if r := C.gb_layout(b.calls, gpu.MaxBlock, &layout); r != 0 {
 		return resultError(int(r))
 	}
-	p.layout = layout
+	p.layout = vk.PipelineLayout(layout)
 	var content []byte
 	if dir, err := os.UserCacheDir(); err == nil {
 		p.file = filepath.Join(dir, "gradbook", "vulkan-"+b.physical.cacheKey)
@@ -66,7 +62,7 @@ func (p *pipelines) open(b *Backend) error {
 		cacheInfo.InitialDataSize, cacheInfo.PInitialData = uint(len(content)), data
 	}
 	var cache vk.PipelineCache
-	r = vk.CreatePipelineCache(b.device, &cacheInfo, nil, &cache)
+	r := vk.CreatePipelineCache(b.device, &cacheInfo, nil, &cache)
 	cacheInfo.Free()
 	p.cache = cache
 	return resultError(int(r))
@@ -83,21 +79,14 @@ func (p *pipelines) get(b *Backend, code *kernels.Code, t gpu.DType, op uint32) 
 	if err != nil {
 		return nil, err
 	}
-	value := C.malloc(4)
-	defer C.free(value)
-	*(*uint32)(value) = op
-	fixed := vk.SpecializationInfo{MapEntryCount: 1, PMapEntries: []vk.SpecializationMapEntry{{Size: 4}}, DataSize: 4, PData: value}
-	info := []vk.ComputePipelineCreateInfo{{SType: vk.StructureTypeComputePipelineCreateInfo, Layout: p.layout,
-		Stage: vk.PipelineShaderStageCreateInfo{SType: vk.StructureTypePipelineShaderStageCreateInfo, Stage: vk.ShaderStageComputeBit,
-			Module: module, PName: code.Name + "\x00", PSpecializationInfo: []vk.SpecializationInfo{fixed}}}}
-	made := make([]vk.Pipeline, 1)
-	r := vk.CreateComputePipelines(b.device, p.cache, 1, info, nil, made)
-	info[0].Free()
-	if r != vk.Success {
+	entry := C.CString(code.Name)
+	defer C.free(unsafe.Pointer(entry))
+	var made unsafe.Pointer
+	if r := C.gb_pipeline(b.calls, unsafe.Pointer(p.cache), unsafe.Pointer(p.layout), unsafe.Pointer(module), entry, C.uint32_t(op), &made); r != 0 {
 		return nil, fmt.Errorf("compile %s: %w", code.Name, resultError(int(r)))
 	}
-	p.made[key] = unsafe.Pointer(made[0])
-	return p.made[key], nil
+	p.made[key] = made
+	return made, nil
 }
 
 func (p *pipelines) module(b *Backend, key moduleKey) (vk.ShaderModule, error) {
