@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -310,5 +311,19 @@ func TestBackendsNotebook(t *testing.T) {
 		} else if row == "" {
 			t.Errorf("no row for %s", device)
 		}
+	}
+}
+
+func TestPhasesNotebook(t *testing.T) {
+	cells := execute(t, "phases.ipynb")
+	var detours []int
+	for _, c := range cells {
+		for _, found := range regexp.MustCompile(`(\d+) launches through the host`).FindAllStringSubmatch(text(c), -1) {
+			n, _ := strconv.Atoi(found[1])
+			detours = append(detours, n)
+		}
+	}
+	if len(detours) != 4 || !slices.IsSortedFunc(detours, func(a, b int) int { return b - a }) || detours[3] != 0 || detours[2] == 0 {
+		t.Errorf("%d launches through the host, want fewer with each part that moves, and none in the end", detours)
 	}
 }
