@@ -96,22 +96,17 @@ func openBackend(index int) (*Backend, error) {
 
 func (b *Backend) start() error {
 	p := b.physical
-	features := (*C.gb_address_features)(C.calloc(1, C.sizeof_gb_address_features))
-	defer C.free(unsafe.Pointer(features))
-	features._type, features.address = C.GB_ADDRESS_FEATURES, 1
-	var float64s C.int
-	if p.float64 {
-		float64s = 1
-	}
 	var extension *C.char
 	if p.budget {
-		extension = C.CString("VK_EXT_memory_budget")
+		extension = C.CString(budgetExtension)
 		defer C.free(unsafe.Pointer(extension))
 	}
+	float64 := C.int(0)
+	if p.float64 {
+		float64 = 1
+	}
 	var opened unsafe.Pointer
-	r := C.gb_open(loader.getInstanceProc, unsafe.Pointer(p.instance), unsafe.Pointer(p.handle), unsafe.Pointer(features),
-		C.uint32_t(p.queueFamily), float64s, extension, &opened)
-	if r != 0 {
+	if r := C.gb_open_device(loader.getInstanceProc, unsafe.Pointer(p.instance), unsafe.Pointer(p.handle), C.uint32_t(p.queueFamily), float64, extension, &opened); r != 0 {
 		return resultError(int(r))
 	}
 	device := vk.Device(opened)

@@ -21,7 +21,7 @@ const (
 	// batches that can be under way: enough that recording never waits for a
 	// device that keeps up.
 	batches = 8
-	// marks is the most dispatches and copies of a batch.
+	// marks is the most launches and copies of a batch.
 	marks = 256
 	// eager is how many launches are gathered for a device that is idle.
 	eager = 16
@@ -136,7 +136,7 @@ func (b *Backend) barrier(t *batch) {
 // stamp takes the time before what comes next, when all before it has ended.
 func (b *Backend) stamp(t *batch) {
 	if b.physical.timestamps {
-		C.gb_timestamp(b.calls, t.commands, unsafe.Pointer(t.queries), C.uint32_t(len(t.marks)), 0)
+		C.gb_timestamp(b.calls, t.commands, unsafe.Pointer(t.queries), C.uint32_t(len(t.marks)))
 	}
 }
 

@@ -1,6 +1,8 @@
-// The calls that every launch makes, and those that the binding's 1.1 header
-// lacks. One crossing from Go to C records a whole dispatch: through the binding
-// it would be four, at half a microsecond or more each.
+// The calls that every launch makes, those that the binding's 1.1 header lacks,
+// and those that take lists of structures. One crossing from Go to C records a
+// whole dispatch: through the binding it would be four, at half a microsecond or
+// more each. And the binding frees the C copy of a list as soon as Go's collector
+// runs, which may be before the driver has read it.
 //
 // No Vulkan header is needed: the few types are declared here as the Vulkan 1.2
 // specification lays them out on 64-bit machines.
@@ -16,18 +18,6 @@ gb_calls *gb_load(gb_proc get_device_proc, void *device, void *queue, const char
 
 uint64_t gb_address(gb_calls *, void *buffer);
 
-// The binding frees the memory that it makes for slices of structures when Go's
-// collector runs, be it during the call: what has such slices is called from here.
-
-// Opens a device with one queue of a family, shaderInt64 and, if wanted,
-// shaderFloat64 and an extension. next is the chain.
-int gb_open(gb_proc get_instance_proc, void *instance, void *physical, const void *next, uint32_t family, int float64,
-            const char *extension, void **device);
-// A layout of push constants of a size only.
-int gb_layout(gb_calls *, uint32_t size, void **layout);
-// A compute pipeline with specialization constant 0 fixed.
-int gb_pipeline(gb_calls *, void *cache, void *layout, void *module, const char *entry, uint32_t constant, void **pipeline);
-
 int gb_begin(gb_calls *, void *commands);
 int gb_end(gb_calls *, void *commands);
 
@@ -38,12 +28,11 @@ void gb_barrier(gb_calls *, void *commands, int to_host);
 // A dispatch, after a barrier if wanted and, if queries is not NULL, timestamp i,
 // which ends what came before. The pipeline is bound unless it is NULL.
 void gb_dispatch(gb_calls *, void *commands, int barrier, void *pipeline, void *layout, const void *block, uint32_t size,
-                 uint32_t x, uint32_t y, uint32_t z, void *queries, uint32_t i, int early);
+                 uint32_t x, uint32_t y, uint32_t z, void *queries, uint32_t i);
 void gb_copy(gb_calls *, void *commands, void *src, uint64_t src_at, void *dst, uint64_t dst_at, uint64_t bytes);
 
 void gb_reset_queries(gb_calls *, void *commands, void *pool, uint32_t n);
-// With early, the timestamp does not itself wait for what came before.
-void gb_timestamp(gb_calls *, void *commands, void *pool, uint32_t i, int early);
+void gb_timestamp(gb_calls *, void *commands, void *pool, uint32_t i);
 // Each result is a value and whether it is there.
 int gb_timestamps(gb_calls *, void *pool, uint32_t n, uint64_t *results);
 
@@ -51,6 +40,14 @@ int gb_submit(gb_calls *, void *commands, void *fence);
 int gb_wait(gb_calls *, void *fence, uint64_t nanoseconds);
 int gb_done(gb_calls *, void *fence);
 int gb_reset(gb_calls *, void *fence);
+
+// The following return a VkResult or, where they answer a question, 0 or 1.
+int gb_open_instance(gb_proc get_instance_proc, const char *layer, const char *extension, void **instance);
+int gb_queue_family(gb_proc get_instance_proc, void *instance, void *physical, uint32_t *family, uint32_t *timestamp_bits);
+int gb_has_extension(gb_proc get_instance_proc, void *instance, void *physical, const char *name);
+int gb_open_device(gb_proc get_instance_proc, void *instance, void *physical, uint32_t family, int float64, const char *extension, void **device);
+int gb_layout(gb_proc get_device_proc, void *device, uint32_t block, void **layout);
+int gb_pipeline(gb_proc get_device_proc, void *device, void *cache, void *layout, void *module, const char *entry, uint32_t op, void **pipeline);
 
 // Structures to chain to the binding's, sType and pNext first.
 typedef struct { uint32_t type; void *next; uint32_t address, capture_replay, multi_device; } gb_address_features;
@@ -74,5 +71,4 @@ enum {
     GB_LIMITS = 1000168000,
     GB_MEMORY_ADDRESS_BIT = 2,
     GB_BUFFER_ADDRESS_BIT = 0x20000,
-    GB_DRIVER_NVIDIA = 4, // VK_DRIVER_ID_NVIDIA_PROPRIETARY
 };

@@ -36,7 +36,6 @@ type physical struct {
 	tick        float64 // nanoseconds
 	queueFamily uint32
 	timestamps  bool
-	early       C.int // whether a timestamp right after a barrier need not wait itself
 	float64     bool
 	budget      bool
 	missing     string // why it cannot be used, or empty
@@ -110,13 +109,6 @@ func inspect(inst vk.Instance, h vk.PhysicalDevice) physical {
 	if info := C.GoString(&driver.info[0]); info != "" {
 		p.driver += " " + info
 	}
-	// This driver's front end takes commands in order and waits at a barrier, so
-	// that a timestamp behind one is late enough anyway. One that waits by itself
-	// costs as much as half a small launch: 3.7 us a launch with, 2.4 us without,
-	// on an H200.
-	if driver.id == C.GB_DRIVER_NVIDIA {
-		p.early = 1
-	}
 	p.maxAlloc = int64(min(uint64(limits.allocation), 1<<62))
 	p.cacheKey = fmt.Sprintf("%08x-%08x-%08x-%x", base.VendorID, base.DeviceID, base.DriverVersion, base.PipelineCacheUUID)
 
@@ -147,31 +139,18 @@ func inspect(inst vk.Instance, h vk.PhysicalDevice) physical {
 		}
 	}
 
-	p.missing = "queue that computes"
-	var n uint32
-	vk.GetPhysicalDeviceQueueFamilyProperties(h, &n, nil)
-	families := make([]vk.QueueFamilyProperties, n)
-	vk.GetPhysicalDeviceQueueFamilyProperties(h, &n, families)
-	for i := range families {
-		families[i].Deref()
-		if families[i].QueueFlags&vk.QueueFlags(vk.QueueComputeBit) != 0 {
-			p.queueFamily, p.missing = uint32(i), ""
-			p.timestamps = families[i].TimestampValidBits == 64
-			break
-		}
+	var family, bits C.uint32_t
+	if C.gb_queue_family(loader.getInstanceProc, unsafe.Pointer(inst), unsafe.Pointer(h), &family, &bits) == 0 {
+		p.missing = "queue that computes"
 	}
-
-	vk.EnumerateDeviceExtensionProperties(h, "", &n, nil)
-	extensions := make([]vk.ExtensionProperties, n)
-	vk.EnumerateDeviceExtensionProperties(h, "", &n, extensions)
-	for i := range extensions {
-		extensions[i].Deref()
-		if vk.ToString(extensions[i].ExtensionName[:]) == "VK_EXT_memory_budget" {
-			p.budget = true
-		}
-	}
+	p.queueFamily, p.timestamps = uint32(family), bits == 64
+	name := C.CString(budgetExtension)
+	defer C.free(unsafe.Pointer(name))
+	p.budget = C.gb_has_extension(loader.getInstanceProc, unsafe.Pointer(inst), unsafe.Pointer(h), name) != 0
 	return p
 }
+
+const budgetExtension = "VK_EXT_memory_budget"
 
 func (p *physical) info(index int) gpu.Info {
 	return gpu.Info{Backend: "vulkan", Index: index, Name: p.name, Driver: p.driver, MemoryBytes: p.deviceBytes,

@@ -27,7 +27,7 @@ func (b *Backend) Launch(l gpu.Launch) error {
 			return err
 		}
 	}
-	if err := b.begin(b.plan.N); err != nil {
+	if err := b.begin(1); err != nil {
 		return err
 	}
 	if err := b.record(b.current, &l, b.scratch); err != nil {
@@ -35,11 +35,11 @@ func (b *Backend) Launch(l gpu.Launch) error {
 	}
 	if n := len(b.current.marks); n >= marks {
 		return b.submit()
-	} else if n%eager < b.plan.N {
+	} else if n%eager == 0 {
 		if err := b.poll(); err != nil {
 			return err
 		}
-		if len(b.flight) == 0 && n >= eager {
+		if len(b.flight) == 0 {
 			return b.submit()
 		}
 	}
@@ -141,10 +141,14 @@ func (b *Backend) record(t *batch, l *gpu.Launch, scratch *buffer) error {
 			bind = nil
 		}
 		t.bound = pipeline
+		queries := unsafe.Pointer(t.queries)
+		if i > 0 {
+			queries = nil // the launch is timed as a whole
+		}
 		C.gb_dispatch(b.calls, t.commands, barrier, bind, unsafe.Pointer(b.pipelines.layout), b.block, C.uint32_t(n),
-			C.uint32_t(s.Grid[0]), C.uint32_t(s.Grid[1]), C.uint32_t(s.Grid[2]), unsafe.Pointer(t.queries), C.uint32_t(len(t.marks)), b.physical.early)
-		t.marks = append(t.marks, mark{l.Kernel, l.DType})
+			C.uint32_t(s.Grid[0]), C.uint32_t(s.Grid[1]), C.uint32_t(s.Grid[2]), queries, C.uint32_t(len(t.marks)))
 	}
+	t.marks = append(t.marks, mark{l.Kernel, l.DType})
 	for i, a := range l.Args {
 		b.touched(a.Buffer.(*buffer), args[i].Access)
 	}

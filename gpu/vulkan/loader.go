@@ -61,10 +61,7 @@ func open(names []string) error {
 	return fmt.Errorf("no Vulkan loader: install libvulkan1 (Debian, Ubuntu) or vulkan-loader, and a driver for your GPU; mesa-vulkan-drivers has one that needs no GPU (%w)", first)
 }
 
-const (
-	validationLayer = "VK_LAYER_KHRONOS_validation\x00"
-	debugReport     = "VK_EXT_debug_report\x00"
-)
+const validationLayer = "VK_LAYER_KHRONOS_validation"
 
 // instance is shared by all devices and stays open: NVIDIA's driver can be loaded
 // only some dozens of times in one process.
@@ -87,16 +84,15 @@ func openInstance() (vk.Instance, error) {
 	if instance.handle != nil {
 		return instance.handle, nil
 	}
-	app := vk.ApplicationInfo{SType: vk.StructureTypeApplicationInfo, ApiVersion: vk.MakeVersion(1, 2, 0),
-		PApplicationName: "gradbook\x00", PEngineName: "gradbook\x00"}
-	info := vk.InstanceCreateInfo{SType: vk.StructureTypeInstanceCreateInfo, PApplicationInfo: &app}
+	var layer, extension *C.char
 	if validation != nil {
-		info.EnabledLayerCount, info.PpEnabledLayerNames = 1, []string{validationLayer}
-		info.EnabledExtensionCount, info.PpEnabledExtensionNames = 1, []string{debugReport}
+		layer, extension = C.CString(validationLayer), C.CString("VK_EXT_debug_report")
+		defer C.free(unsafe.Pointer(layer))
+		defer C.free(unsafe.Pointer(extension))
 	}
-	var handle vk.Instance
-	r := vk.CreateInstance(&info, nil, &handle)
-	info.Free()
+	var opened unsafe.Pointer
+	r := vk.Result(C.gb_open_instance(loader.getInstanceProc, layer, extension, &opened))
+	handle := vk.Instance(opened)
 	if r == vk.ErrorIncompatibleDriver {
 		return nil, fmt.Errorf("the Vulkan loader found no driver: install your GPU's, or mesa-vulkan-drivers, which needs no GPU%s", driverFiles())
 	}

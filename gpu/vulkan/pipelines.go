@@ -45,7 +45,7 @@ type pipelineKey struct {
 func (p *pipelines) open(b *Backend) error {
 	p.modules, p.made = map[moduleKey]vk.ShaderModule{}, map[pipelineKey]unsafe.Pointer{}
 	var layout unsafe.Pointer
-	if r := C.gb_layout(b.calls, gpu.MaxBlock, &layout); r != 0 {
+	if r := C.gb_layout(loader.getDeviceProc, unsafe.Pointer(b.device), gpu.MaxBlock, &layout); r != 0 {
 		return resultError(int(r))
 	}
 	p.layout = vk.PipelineLayout(layout)
@@ -79,10 +79,11 @@ func (p *pipelines) get(b *Backend, code *kernels.Code, t gpu.DType, op uint32) 
 	if err != nil {
 		return nil, err
 	}
-	entry := C.CString(code.Name)
-	defer C.free(unsafe.Pointer(entry))
+	name := C.CString(code.Name)
+	defer C.free(unsafe.Pointer(name))
 	var made unsafe.Pointer
-	if r := C.gb_pipeline(b.calls, unsafe.Pointer(p.cache), unsafe.Pointer(p.layout), unsafe.Pointer(module), entry, C.uint32_t(op), &made); r != 0 {
+	if r := C.gb_pipeline(loader.getDeviceProc, unsafe.Pointer(b.device), unsafe.Pointer(p.cache), unsafe.Pointer(p.layout),
+		unsafe.Pointer(module), name, C.uint32_t(op), &made); r != 0 {
 		return nil, fmt.Errorf("compile %s: %w", code.Name, resultError(int(r)))
 	}
 	p.made[key] = made

@@ -28,13 +28,12 @@ func (b *Backend) Record(launches []gpu.Launch) (gpu.Recording, error) {
 		return nil, b.lost
 	}
 	r := &recording{b: b}
-	steps, scratch := 0, int64(0)
+	scratch := int64(0)
 	for i := range launches {
 		l := &launches[i]
 		if err := b.prepare(l); err != nil {
 			return nil, fmt.Errorf("%s: %w", l.Kernel, err)
 		}
-		steps += b.plan.N
 		scratch = max(scratch, b.plan.Scratch)
 		for _, a := range l.Args {
 			if m := a.Buffer.(*buffer); !slices.Contains(r.buffers, m) {
@@ -60,7 +59,7 @@ func (b *Backend) Record(launches []gpu.Launch) (gpu.Recording, error) {
 		}
 	}()
 	for i := range r.slots {
-		t, err := b.recordAll(launches, steps, r.scratch)
+		t, err := b.recordAll(launches, r.scratch)
 		if err != nil {
 			r.Close()
 			return nil, err
@@ -70,13 +69,13 @@ func (b *Backend) Record(launches []gpu.Launch) (gpu.Recording, error) {
 	return r, nil
 }
 
-func (b *Backend) recordAll(launches []gpu.Launch, steps int, scratch *buffer) (*batch, error) {
-	t, err := b.newBatch(steps + 1)
+func (b *Backend) recordAll(launches []gpu.Launch, scratch *buffer) (*batch, error) {
+	t, err := b.newBatch(len(launches) + 1)
 	if err != nil {
 		return nil, err
 	}
 	t.keep = true
-	err = b.open(t, steps+1)
+	err = b.open(t, len(launches)+1)
 	for i := range launches {
 		if err == nil {
 			err = b.prepare(&launches[i])

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -60,13 +61,15 @@ func TestValidationLayer(t *testing.T) {
 }
 
 func hasLayer() bool {
+	// The binding's lists do not live through a collection.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	var n uint32
 	vk.EnumerateInstanceLayerProperties(&n, nil)
 	layers := make([]vk.LayerProperties, n)
 	vk.EnumerateInstanceLayerProperties(&n, layers)
 	for i := range layers {
 		layers[i].Deref()
-		if vk.ToString(layers[i].LayerName[:])+"\x00" == validationLayer {
+		if vk.ToString(layers[i].LayerName[:]) == validationLayer {
 			return true
 		}
 	}
