@@ -9,10 +9,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/alecthomas/chroma/v2"
-	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
-	"github.com/alecthomas/chroma/v2/lexers"
-	"github.com/alecthomas/chroma/v2/styles"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer/html"
@@ -45,19 +41,12 @@ type pageCell struct {
 
 // Page returns a notebook as a self-contained HTML page.
 func Page(nb *notebook.Notebook, charts string) ([]byte, error) {
-	formatter := chromahtml.New(chromahtml.WithClasses(true))
-	style := styles.Get("github")
-	var css bytes.Buffer
-	if err := formatter.WriteCSS(&css, style); err != nil {
-		return nil, err
-	}
 	data := struct {
 		Title  string
-		Style  template.CSS
 		Script template.JS
 		Math   template.JS
 		Cells  []pageCell
-	}{Title: nb.Title(), Style: template.CSS(css.String())}
+	}{Title: nb.Title()}
 	if data.Title == "" {
 		data.Title = "Notebook"
 	}
@@ -67,14 +56,7 @@ func Page(nb *notebook.Notebook, charts string) ([]byte, error) {
 		var buf bytes.Buffer
 		switch c.Type() {
 		case "code":
-			tokens, err := chroma.Coalesce(lexers.Get("go")).Tokenise(nil, c.Source())
-			if err != nil {
-				return nil, err
-			}
-			if err := formatter.Format(&buf, style, tokens); err != nil {
-				return nil, err
-			}
-			cell.Code, cell.Count = template.HTML(buf.String()), c.ExecutionCount()
+			cell.Code, cell.Count = template.HTML(highlight(c.Source())), c.ExecutionCount()
 			for _, o := range c.Outputs() {
 				part := output(o, markdown)
 				if strings.Contains(part, "echarts") {

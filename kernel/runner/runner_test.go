@@ -250,7 +250,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<h1>Title <em>here</em></h1>", "<td>1</td>", "[1]", "&lt;hi&gt;", "&lt;b&gt;", "cell[1]: &lt;script&gt;", `<span class="nf">Println</span>`} {
+	for _, want := range []string{"<h1>Title <em>here</em></h1>", "<td>1</td>", "[1]", "&lt;hi&gt;", "&lt;b&gt;", "cell[1]: &lt;script&gt;", `<span class="s">&#34;&lt;hi&gt;&#34;</span>`} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("the page lacks %s", want)
 		}
