@@ -151,8 +151,8 @@ func (l *lowerer) declare() {
 		}
 	}
 	l.declareVarTypes()
-	for _, o := range l.scope {
-		if tn, ok := o.(*types.TypeName); ok && !tn.IsAlias() {
+	for _, name := range sortedKeys(l.scope) {
+		if tn, ok := l.scope[name].(*types.TypeName); ok && !tn.IsAlias() {
 			l.needNamed(tn)
 		}
 	}

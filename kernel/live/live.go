@@ -6,7 +6,6 @@ package live
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log"
 	"os"
@@ -112,8 +111,4 @@ func (e evaluator) Background() bool { return e.in.Background() }
 func (e evaluator) Close()           { e.in.Close() }
 func (e evaluator) Reset() error     { return e.in.Reset() }
 
-// Get fails: the interpreter runs what is compiled into this program, and
-// nothing else yet.
-func (e evaluator) Get(context.Context, string) error {
-	return errors.New("only the packages that are built in can be imported; modules cannot be added")
-}
+func (e evaluator) Get(ctx context.Context, module string) error { return e.in.Get(ctx, module) }
