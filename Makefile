@@ -93,6 +93,7 @@ kernels: ## compile the GPU kernels' sources into the forms that are committed
 
 .PHONY: symbols
 symbols: ## regenerate what cells can import
+	@install/setup.sh build
 	go generate ./kernel/symbols
 
 .PHONY: clean

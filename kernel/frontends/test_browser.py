@@ -172,3 +172,14 @@ def test_errors_are_red_and_have_a_line(frontend, notebook):
     for cell in (0, 1):
         assert "line 2" in frontend.text(cell)
         assert frontend.cell(cell).locator(ERROR).count() == 1
+
+
+def test_progress_is_one_line(frontend, notebook):
+    """A bar is drawn over itself, and is still there, whole, after what was printed."""
+    code = 'for i := range session.Progress(200, "reading").Each() {\n\ttime.Sleep(5 * time.Millisecond)\n\t_ = i\n}\nfmt.Println("done")'
+    frontend.open_idle(notebook("progress.ipynb", code))
+    frontend.run_cell(0)
+    frontend.wait_text(0, "done")
+    frontend.page.screenshot(path=OUT / f"progress-{frontend.kind}.png")
+    lines = frontend.text(0).strip().splitlines()
+    assert len(lines) == 2 and lines[0].startswith("reading") and "200" in lines[0], lines
