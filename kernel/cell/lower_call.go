@@ -331,76 +331,25 @@ func (l *lowerer) passTuple(c callee, arg ast.Expr, t *types.Tuple) string {
 		call = c.on("k_v", args)
 		params = append([]string{"k_v " + c.recvType}, params...)
 		// A receiver and a tuple cannot be passed together: the receiver is bound first.
-		inner := "func(" + strings.Join(params[1:], ", ") + ")" + l.results2(c.sig) + " { " + returning(c.sig) + call + " }"
-		return "func(k_v " + c.recvType + ") func(" + strings.Join(types2(params[1:]), ", ") + ")" + l.results2(c.sig) +
+		inner := "func(" + strings.Join(params[1:], ", ") + ")" + l.resultList(c.sig) + " { " + returning(c.sig) + call + " }"
+		return "func(k_v " + c.recvType + ") func(" + strings.Join(paramTypes(params[1:]), ", ") + ")" + l.resultList(c.sig) +
 			" { return " + inner + " }(" + c.recv + ")(" + l.expr(arg) + ")"
 	}
-	return "func(" + strings.Join(params, ", ") + ")" + l.results2(c.sig) + " { " + returning(c.sig) + call + " }(" + l.expr(arg) + ")"
+	return "func(" + strings.Join(params, ", ") + ")" + l.resultList(c.sig) + " { " + returning(c.sig) + call + " }(" + l.expr(arg) + ")"
 }
 
-func (l *lowerer) results2(sig *types.Signature) string {
+func (l *lowerer) resultList(sig *types.Signature) string {
 	if sig.Results().Len() == 0 {
 		return ""
 	}
 	return " " + l.typeStr(sig.Results())
 }
 
-// types2 drops the names of parameters.
-func types2(params []string) (list []string) {
+// paramTypes drops the names of parameters.
+func paramTypes(params []string) (list []string) {
 	for _, p := range params {
 		_, t, _ := strings.Cut(p, " ")
 		list = append(list, t)
 	}
 	return list
 }
-
-// thunk makes a func() that makes a call later, with its operands evaluated now, for go and defer.
-func (l *lowerer) thunk(x *ast.CallExpr) string {
-	fun := ast.Unparen(x.Fun)
-	if lit, ok := fun.(*ast.FuncLit); ok && len(x.Args) == 0 && l.typeOf(lit).(*types.Signature).Results().Len() == 0 {
-		return l.funcLit(lit)
-	}
-	var params, vals []string
-	add := func(typ, val string) string {
-		n := fmt.Sprintf("k_t%d", len(params))
-		params, vals = append(params, n+" "+typ), append(vals, val)
-		return n
-	}
-	body := ""
-	if tv := l.info.Types[x.Fun]; tv.IsBuiltin() || tv.IsType() {
-		body = l.builtinThunk(x, add)
-	} else {
-		c := l.callee(x.Fun)
-		recv := ""
-		switch {
-		case c.recvType != "":
-			recv = add(c.recvType, c.recv)
-		case !c.static:
-			c.text = add(l.typeStr(c.sig), c.text)
-		}
-		var args []string
-		if len(x.Args) == 1 && isTuple(l.typeOf(x.Args[0])) {
-			return "func() { " + l.call(x) + " }"
-		}
-		for i, a := range l.args(c, x) {
-			t := l.paramType(c.sig, i, x.Ellipsis.IsValid())
-			if v, ok := strings.CutSuffix(a, "..."); ok && i == len(x.Args)-1 {
-				ts := l.typeStr(t)
-				if !x.Ellipsis.IsValid() {
-					ts = "[]" + ts
-				}
-				args = append(args, add(ts, v)+"...")
-			} else {
-				args = append(args, add(l.typeStr(t), a))
-			}
-		}
-		if recv != "" {
-			body = c.on(recv, args)
-		} else {
-			body = c.text + "(" + strings.Join(args, ", ") + ")"
-		}
-	}
-	return "func(" + strings.Join(params, ", ") + ") func() { return func() { " + body + " } }(" + strings.Join(vals, ", ") + ")"
-}
-
-func isTuple(t types.Type) bool { _, ok := t.(*types.Tuple); return ok }

@@ -303,7 +303,7 @@ func (l *lowerer) countUp(s *ast.ForStmt) func() {
 		return none
 	}
 	if x := l.lengthOf(cond.Y); x != nil {
-		return l.within1(o, x, s.Body)
+		return l.staysIn(o, x, s.Body)
 	}
 	return none
 }
@@ -320,8 +320,8 @@ func (l *lowerer) lengthOf(n ast.Expr) ast.Expr {
 	return c.Args[0]
 }
 
-// within1 notes that o indexes x within body, if body changes neither.
-func (l *lowerer) within1(o types.Object, x ast.Expr, body ast.Node) func() {
+// staysIn notes that o indexes x within body, if body changes neither.
+func (l *lowerer) staysIn(o types.Object, x ast.Expr, body ast.Node) func() {
 	id, ok := ast.Unparen(x).(*ast.Ident)
 	if !ok || o == nil {
 		return func() {}

@@ -87,7 +87,7 @@ func (l *lowerer) rangeInt(b *strings.Builder, s *ast.RangeStmt, p *loop) {
 	done := func() {}
 	if x := l.lengthOf(s.X); x != nil && s.Tok == token.DEFINE && s.Key != nil {
 		if id, ok := s.Key.(*ast.Ident); ok {
-			done = l.within1(l.info.Defs[id], x, s.Body)
+			done = l.staysIn(l.info.Defs[id], x, s.Body)
 		}
 	}
 	l.loopBody(b, s, p)
@@ -138,7 +138,7 @@ func (l *lowerer) rangeOver(b *strings.Builder, s *ast.RangeStmt, p *loop) {
 	done := func() {}
 	if _, isMap := t.(*types.Map); !isMap && s.Tok == token.DEFINE && s.Key != nil {
 		if id, ok := s.Key.(*ast.Ident); ok {
-			done = l.within1(l.info.Defs[id], s.X, s.Body)
+			done = l.staysIn(l.info.Defs[id], s.X, s.Body)
 		}
 	}
 	l.loopBody(b, s, p)

@@ -1,0 +1,58 @@
+package interp
+
+import (
+	"reflect"
+	"sort"
+)
+
+// sortedMapKeys orders keys as fmt does.
+func sortedMapKeys(v reflect.Value) []reflect.Value {
+	keys := v.MapKeys()
+	sort.SliceStable(keys, func(i, j int) bool { return lessKey(keys[i], keys[j]) })
+	return keys
+}
+
+func lessKey(a, b reflect.Value) bool {
+	for a.Kind() == reflect.Interface && !a.IsNil() {
+		a = a.Elem()
+	}
+	for b.Kind() == reflect.Interface && !b.IsNil() {
+		b = b.Elem()
+	}
+	if a.Kind() != b.Kind() {
+		return a.Kind() < b.Kind()
+	}
+	switch {
+	case a.CanInt():
+		return a.Int() < b.Int()
+	case a.CanUint():
+		return a.Uint() < b.Uint()
+	case a.CanFloat():
+		return a.Float() < b.Float()
+	case a.Kind() == reflect.String:
+		return a.String() < b.String()
+	case a.Kind() == reflect.Bool:
+		return !a.Bool() && b.Bool()
+	case a.Kind() == reflect.Struct:
+		for i := range a.NumField() {
+			if lessKey(a.Field(i), b.Field(i)) {
+				return true
+			}
+			if lessKey(b.Field(i), a.Field(i)) {
+				return false
+			}
+		}
+	case a.Kind() == reflect.Array:
+		for i := range a.Len() {
+			if lessKey(a.Index(i), b.Index(i)) {
+				return true
+			}
+			if lessKey(b.Index(i), a.Index(i)) {
+				return false
+			}
+		}
+	case a.Kind() == reflect.Pointer:
+		return a.Pointer() < b.Pointer()
+	}
+	return false
+}
