@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"gradbook/kernel"
 	"gradbook/kernel/wire"
+	"gradbook/session"
 )
 
 func TestSIGINTInterruptsAndKeepsValues(t *testing.T) {
@@ -257,4 +259,23 @@ func TestBackgroundGoroutinesAreNotLookedAt(t *testing.T) {
 		}
 	}
 	p.shutdown()
+}
+
+// An interrupt that reaches the session as a cell ends must not stop the next.
+func TestAnInterruptBetweenCells(t *testing.T) {
+	s := session.New()
+	defer s.Close()
+	c := cells{s}
+	c.BeginCell(1)
+	if err := c.EndCell(kernel.End{}); err != nil {
+		t.Fatal(err)
+	}
+	c.Interrupt()
+	c.BeginCell(2)
+	if s.Stopped() {
+		t.Error("the next cell begins stopped")
+	}
+	if err := c.EndCell(kernel.End{}); err != nil {
+		t.Fatal(err)
+	}
 }
