@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"gradbook/gpu"
 	"gradbook/tensor"
 )
 
@@ -35,5 +36,20 @@ func TestTape(t *testing.T) {
 	deep.Tape(func(int, string, string, []int, bool, []int) { n++ })
 	if n != 100_001 {
 		t.Errorf("%d of a deep tape", n)
+	}
+}
+
+func TestStepNamesWhatItHolds(t *testing.T) {
+	w := Param(tensor.Ones(3))
+	step := Record(func(x, y *Var) *Var { return x.Mul(w).Sub(y).Square().Sum() })
+	for _, n := range []int{3, 1} {
+		x, y := Const(tensor.Ones(n)), Const(tensor.Ones(n))
+		step.Run(x, y)
+	}
+	var parts []string
+	step.Storages(func(part string, s *gpu.Storage) { parts = append(parts, part) })
+	want := []string{"inputs[0] of 1", "inputs[1] of 1", "result of 1", "inputs[0] of 2", "inputs[1] of 2", "result of 2"}
+	if !slices.Equal(parts, want) {
+		t.Errorf("%q, want %q", parts, want)
 	}
 }

@@ -8,6 +8,10 @@ import (
 	"gradbook/viz/display"
 )
 
+// ledgerCells are kept at most, of about 1 KB each; the oldest tenth goes when
+// they are full.
+const ledgerCells = 5000
+
 // Entry is one cell in the ledger.
 type Entry struct {
 	Cell  int // execution count
@@ -105,6 +109,9 @@ func (s *Session) EndCell(end End) (Entry, error) {
 	err := errors.Join(errs...)
 	if err != nil && e.Err == "" {
 		e.Err = err.Error()
+	}
+	if len(s.ledger) == ledgerCells {
+		s.ledger = append([]Entry(nil), s.ledger[ledgerCells/10:]...)
 	}
 	s.ledger = append(s.ledger, e)
 	return e, err

@@ -92,16 +92,16 @@ func own(snap gpu.Snapshot) ownership {
 			sum.both += b.host
 			o.both += b.host
 		}
-		if b.name == "" {
-			key := fmt.Sprint(r.Owner, r.Residency, b.stale)
-			if i, ok := same[key]; ok {
-				o.blocks[i].count++
-				o.blocks[i].device += b.device
-				o.blocks[i].host += b.host
-				continue
-			}
-			same[key] = len(o.blocks)
+		// Storages without a name, and those that share one which their maker
+		// gave them, such as the batches of a loop.
+		key := fmt.Sprint(r.Owner, r.Residency, b.stale)
+		if i, ok := same[key]; ok {
+			o.blocks[i].count++
+			o.blocks[i].device += b.device
+			o.blocks[i].host += b.host
+			continue
 		}
+		same[key] = len(o.blocks)
 		o.blocks = append(o.blocks, b)
 	}
 	slices.SortStableFunc(o.blocks, func(a, b block) int {
@@ -114,15 +114,22 @@ func own(snap gpu.Snapshot) ownership {
 }
 
 func (b block) label() string {
+	label := b.name
 	switch {
-	case b.name != "":
-		return b.name
-	case b.owner.Op == "":
-		return "(unnamed)"
-	case b.count > 1:
-		return fmt.Sprintf("%s ×%d", b.owner.Op, b.count)
+	case label != "":
+	case b.owner.Op != "":
+		label = b.owner.Op
+	default:
+		label = "(unnamed)"
 	}
-	return b.owner.Op
+	return times(label, b.count)
+}
+
+func times(label string, count int) string {
+	if count > 1 {
+		return fmt.Sprintf("%s ×%d", label, count)
+	}
+	return label
 }
 
 // birth is the cell in which the block's storages were made.
@@ -223,11 +230,8 @@ func (o *ownership) owners() *table {
 		name := b.name
 		if name == "" {
 			name = "(unnamed)"
-			if b.count > 1 {
-				name = fmt.Sprintf("(unnamed) ×%d", b.count)
-			}
 		}
-		t.add(name, kindOf(b.owner).String(), bytesOrDash(b.device), bytesOrDash(b.host), b.place(), b.birth(), b.owner.Op)
+		t.add(times(name, b.count), kindOf(b.owner).String(), bytesOrDash(b.device), bytesOrDash(b.host), b.place(), b.birth(), b.owner.Op)
 	}
 	if rest := len(by) - listedOwners; rest > 0 {
 		t.foot = []string{plural(int64(rest), "smaller owner"), "", bytesOrDash(device), bytesOrDash(host), "", "", ""}

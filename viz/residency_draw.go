@@ -78,7 +78,7 @@ func (p *panel) fewer() []block {
 	by := slices.Clone(p.blocks)
 	slices.SortStableFunc(by, func(a, b block) int { return cmp.Compare(p.bytes(b), p.bytes(a)) })
 	out := by[:drawnBoxes:drawnBoxes]
-	rest := map[kind]int{}
+	rest, small := map[kind]int{}, map[kind]int{} // index in out, number of storages
 	for _, b := range by[drawnBoxes:] {
 		k := kindOf(b.owner)
 		i, ok := rest[k]
@@ -87,10 +87,10 @@ func (p *panel) fewer() []block {
 			rest[k] = i
 			out = append(out, block{owner: gpu.Owner{Role: b.owner.Role, Name: b.owner.Name}})
 		}
-		out[i].count += max(1, b.count)
+		small[k] += b.count
 		out[i].device += b.device
 		out[i].host += b.host
-		out[i].name = plural(int64(out[i].count), "smaller one")
+		out[i].name = plural(int64(small[k]), "smaller one")
 	}
 	return out
 }

@@ -28,6 +28,8 @@ func trained() gpu.Snapshot {
 	add("w <&> old", "linear", gpu.Temporary, 512, 500, gpu.OnHost)
 	add("", "relu", gpu.Temporary, 4096, 0, gpu.OnDevice)
 	add("", "relu", gpu.Temporary, 4096, 0, gpu.OnDevice)
+	add("batch X", "new", gpu.Data, 0, 20_000, gpu.OnHost)
+	add("batch X", "new", gpu.Data, 0, 20_000, gpu.OnHost)
 	s.Held = s.InUse + s.PoolBytes
 	s.Backend.BytesHeld = s.Held
 	return s
@@ -43,7 +45,7 @@ func TestResidencyMapCountsEveryByte(t *testing.T) {
 		}
 		want := snap.InUse
 		if p.place != "on the device" {
-			want = 101_500
+			want = 141_500
 		}
 		if sum != want || p.total != want {
 			t.Errorf("%s: boxes hold %d, total %d, want %d", p.place, sum, p.total, want)
@@ -62,12 +64,12 @@ func TestResidencyMapCountsEveryByte(t *testing.T) {
 func TestResidencyMapForms(t *testing.T) {
 	b := ResidencyMap(session.Snapshot{Devices: []gpu.Snapshot{trained()}})
 	page, picture := checkForms(t, b)
-	for _, want := range []string{"model.layers[0].W", "opt.m[0]", "train.X", "pool", "relu ×2"} {
+	for _, want := range []string{"model.layers[0].W", "opt.m[0]", "train.X", "pool", "relu ×2", "batch X ×2"} {
 		if !strings.Contains(picture, want) {
 			t.Errorf("%q is not in the picture", want)
 		}
 	}
-	for _, want := range []string{"model.layers[0].W.grad", "(unnamed) ×2", "host, device stale", "linear_param_bwd", "[2]", "pool, free for reuse"} {
+	for _, want := range []string{"model.layers[0].W.grad", "(unnamed) ×2", "batch X ×2", "host, device stale", "linear_param_bwd", "[2]", "pool, free for reuse"} {
 		if !strings.Contains(b.Plain(), want) || !strings.Contains(page, want) {
 			t.Errorf("%q is not in text or page:\n%s", want, b.Plain())
 		}
