@@ -171,6 +171,21 @@ func TestTransfers(t *testing.T) {
 		if !bytes.Equal(sent, got) {
 			t.Errorf("%s: other bytes came back", name)
 		}
+		const part = 1000 // many uploads under way at once
+		for at := 0; at < 200*part; at += part {
+			for i := range part {
+				sent[at+i] = byte(at / part)
+			}
+			if err := b.Upload(gpu.Span{Buffer: g, Offset: int64(at), Bytes: part}, sent[at:at+part]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.Download(got, s); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(sent, got) {
+			t.Errorf("%s: other bytes came back from small uploads", name)
+		}
 		if err := b.Upload(gpu.Span{Buffer: g, Bytes: 4}, sent); err == nil {
 			t.Errorf("%s: an upload larger than its span was taken", name)
 		}
@@ -188,7 +203,7 @@ func TestTransfers(t *testing.T) {
 // what an earlier one read, and nowhere else.
 func TestBarriers(t *testing.T) {
 	b := opened(t)
-	x, y, z := span(t, b, 8), span(t, b, 8), span(t, b, 8)
+	x, y, z, w := span(t, b, 8), span(t, b, 8), span(t, b, 8), span(t, b, 8)
 	if err := b.Sync(); err != nil {
 		t.Fatal(err)
 	}
@@ -200,8 +215,10 @@ func TestBarriers(t *testing.T) {
 		want uint64
 	}{
 		{"reads what was read, writes another", func() { axpby(x, z) }, 0},
-		{"reads what was written", func() { axpby(y, z) }, 1},
-		{"writes what was read", func() { axpby(x, y) }, 1},
+		{"reads what was written", func() {
+			run(t, b, gpu.Copy, &gpu.CopyParams{N: 8, Rank: 1, Dims: gpu.Dims{8}, X: gpu.Strides{1}}, y, w)
+		}, 1},
+		{"writes what was read", func() { run(t, b, gpu.Fill, &gpu.FillParams{N: 8}, y) }, 1},
 		{"writes what was not touched since", func() { axpby(x, z) }, 0},
 		{"overwrites what was written", func() { run(t, b, gpu.Fill, &gpu.FillParams{N: 8}, z) }, 1},
 	} {
