@@ -98,7 +98,7 @@ func (s *support) mirrorParts(t types.Type, v reflect.Value, pkg string) reflect
 			}
 			m := s.mirrored(f.Type(), v.Field(i), pkg)
 			fields = append(fields, reflect.StructField{Name: strings.ToUpper(f.Name()[:1]) + f.Name()[1:], Type: m.Type(), Tag: reflect.StructTag(st.Tag(i)),
-				Anonymous: f.Embedded() && m.Kind() == reflect.Struct && m.NumMethod() == 0})
+				Anonymous: f.Embedded() && embeds(m.Type())})
 			vals = append(vals, m)
 		}
 		p := reflect.New(reflect.StructOf(fields)).Elem()

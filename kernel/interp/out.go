@@ -90,7 +90,7 @@ func (s *support) view(t types.Type, rt reflect.Type, open map[types.Type]bool) 
 			if !f.Exported() {
 				sf.PkgPath = "main"
 			}
-			sf.Anonymous = f.Embedded() && ft.NumMethod() == 0 && ft.Kind() == reflect.Struct
+			sf.Anonymous = f.Embedded() && embeds(ft)
 			fields = append(fields, sf)
 		}
 		return reflect.StructOf(fields), true
@@ -113,6 +113,14 @@ func (s *support) view(t types.Type, rt reflect.Type, open map[types.Type]bool) 
 		return reflect.MapOf(rt.Key(), et), true
 	}
 	return rt, true
+}
+
+// embeds says whether reflect can make a struct that embeds a type.
+func embeds(t reflect.Type) bool {
+	if t.NumMethod() > 0 {
+		return false
+	}
+	return t.Kind() == reflect.Struct || t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct && t.Elem().NumMethod() == 0
 }
 
 // seen returns a value as its view; a pointer leads to the same memory.

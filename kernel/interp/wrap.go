@@ -262,9 +262,9 @@ func sameShape(sig *types.Signature, f reflect.Type) bool {
 
 var aliases = regexp.MustCompile(`\b(uint8|int32|interface \{\}|interface\{\})`)
 
-// plainName spells aliases one way.
+// plainName spells aliases and white space one way.
 func plainName(s string) string {
-	return aliases.ReplaceAllStringFunc(s, func(a string) string {
+	s = aliases.ReplaceAllStringFunc(s, func(a string) string {
 		switch a {
 		case "uint8":
 			return "byte"
@@ -273,6 +273,7 @@ func plainName(s string) string {
 		}
 		return "any"
 	})
+	return strings.ReplaceAll(s, " ", "")
 }
 
 // forget drops what was chosen for types that a cell has given methods.
