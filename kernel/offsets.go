@@ -26,11 +26,6 @@ func codePoints(s string, n int) int {
 	return utf8.RuneCountInString(s[:max(0, min(n, len(s)))])
 }
 
-// lineTo returns the line of the cursor up to it.
-func lineTo(s string, cursor int) string {
-	return s[strings.LastIndexByte(s[:cursor], '\n')+1 : cursor]
-}
-
 // lineAround returns the whole line of the cursor.
 func lineAround(s string, cursor int) string {
 	line, _, _ := strings.Cut(s[strings.LastIndexByte(s[:cursor], '\n')+1:], "\n")

@@ -134,14 +134,13 @@ func (k *Kernel) complete(req cursorRequest) completeReply {
 	reply := completeReply{Status: "ok", Matches: []string{}, CursorStart: req.CursorPos, CursorEnd: req.CursorPos, Metadata: map[string]any{}}
 	cursor := byteOffset(req.Code, req.CursorPos)
 	var c Completion
-	if start, matches, ok := k.lines.Complete(lineTo(req.Code, cursor)); ok {
-		from := strings.LastIndexByte(req.Code[:cursor], '\n') + 1
-		c = Completion{Start: from + start, End: cursor}
+	if start, matches, ok := k.lines.Complete(req.Code, cursor); ok {
+		c = Completion{Start: start, End: cursor}
 		for _, text := range matches {
 			c.Matches = append(c.Matches, Match{Text: text, Kind: "magic"})
 		}
 	} else if eval, err := k.evaluator(); err == nil {
-		c = eval.Complete(magic.Blank(req.Code), cursor)
+		c = eval.Complete(k.lines.Blank(req.Code), cursor)
 	}
 	if len(c.Matches) == 0 {
 		return reply
@@ -171,7 +170,7 @@ func (k *Kernel) inspect(req cursorRequest) inspectReply {
 	if err != nil {
 		return reply
 	}
-	b, ok := eval.Inspect(magic.Blank(req.Code), cursor, req.DetailLevel)
+	b, ok := eval.Inspect(k.lines.Blank(req.Code), cursor, req.DetailLevel)
 	if !ok {
 		return reply
 	}
@@ -198,7 +197,7 @@ func (k *Kernel) isComplete(code string) isCompleteReply {
 	if err != nil {
 		return isCompleteReply{Status: "unknown"}
 	}
-	status, indent := eval.IsComplete(magic.Blank(code))
+	status, indent := eval.IsComplete(k.lines.Blank(code))
 	if status != "incomplete" {
 		return isCompleteReply{Status: status}
 	}

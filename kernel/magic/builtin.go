@@ -14,8 +14,8 @@ import (
 func (s *Set) builtin() []Command {
 	return []Command{
 		{Name: "help", Help: "Lists what a cell may hold beside Go.", Run: s.help},
-		{Name: "time", Args: "CODE", Help: "Runs Go code and says how long it took.", Run: timeLine},
-		{Name: "time", Whole: true, Help: "Runs the rest of the cell and says how long it took.",
+		{Name: "time", Args: "CODE", Go: true, Help: "Runs Go code and says how long it took.", Run: timeLine},
+		{Name: "time", Whole: true, Go: true, Help: "Runs the rest of the cell and says how long it took.",
 			Run: func(c *Context, arg, body string) error {
 				if arg != "" {
 					return usage("%%%%time stands alone on its line; for one line of code write %%time %s", arg)
@@ -24,11 +24,11 @@ func (s *Set) builtin() []Command {
 			}},
 		{Name: "bash", Args: "", Whole: true, Help: "Runs the rest of the cell in bash; fails as the script does.",
 			Run: func(c *Context, arg, body string) error { return bash(c, arg, body) }},
-		{Name: "writefile", Args: "[-a] FILE", Whole: true, Help: "Writes the rest of the cell to a file; -a appends.", Run: writeFile},
+		{Name: "writefile", Args: "[-a] FILE", Whole: true, Paths: true, Help: "Writes the rest of the cell to a file; -a appends.", Run: writeFile},
 		{Name: "who", Args: "[PREFIX]", Help: "Lists the names that cells have defined.", Run: who},
 		{Name: "reset", Help: "Forgets every name and value.", Run: reset},
 		{Name: "env", Args: "[NAME[=VALUE]]", Help: "Shows or sets environment variables.", Run: env},
-		{Name: "cd", Args: "[DIR]", Help: "Changes the working directory; - goes back, nothing goes home.", Run: s.cd},
+		{Name: "cd", Args: "[DIR]", Paths: true, Help: "Changes the working directory; - goes back, nothing goes home.", Run: s.cd},
 		{Name: "get", Args: "MODULE[@VERSION]", Help: "Makes a Go module importable.", Run: get},
 	}
 }

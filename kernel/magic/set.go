@@ -38,6 +38,8 @@ type Command struct {
 	Run func(c *Context, arg, body string) error
 	// Choices, if set, are values that arg may have, for completion.
 	Choices func() []string
+	Paths   bool // arg is the name of a file
+	Go      bool // what follows, on the line or in the rest of the cell, is Go
 	Whole   bool
 }
 
@@ -165,47 +167,6 @@ func distance(a, b string) int {
 		prev2, prev = prev, row
 	}
 	return prev[len(b)]
-}
-
-// Complete returns what may stand for line[start:], where line is the text of
-// a % line before the cursor. It reports false when line is not a % line.
-func (s *Set) Complete(line string) (start int, matches []string, ok bool) {
-	trimmed := strings.TrimLeft(line, " \t")
-	if !strings.HasPrefix(trimmed, "%") {
-		return 0, nil, false
-	}
-	indent := len(line) - len(trimmed)
-	name, arg, hasArg := strings.Cut(trimmed, " ")
-	if !hasArg {
-		for _, cmd := range s.commands {
-			if strings.HasPrefix(cmd.mark(), name) && (cmd.Whole || !strings.HasPrefix(name, "%%")) {
-				matches = append(matches, cmd.mark())
-			}
-		}
-		return indent, matches, true
-	}
-	start = len(line) - len(strings.TrimLeft(arg, " \t"))
-	for _, cmd := range s.commands {
-		if cmd.mark() == name && cmd.Choices != nil {
-			for _, choice := range cmd.Choices() {
-				if strings.HasPrefix(choice, line[start:]) {
-					matches = append(matches, choice)
-				}
-			}
-		}
-	}
-	return start, matches, true
-}
-
-// Inspect returns how a command is used, for a % line with the cursor in it.
-func (s *Set) Inspect(line string) (string, bool) {
-	name, _ := cutName(strings.TrimLeft(line, " \t"))
-	for _, cmd := range s.commands {
-		if cmd.mark() == name {
-			return strings.TrimSpace(cmd.mark()+" "+cmd.Args) + "\n\n" + cmd.Help, true
-		}
-	}
-	return "", false
 }
 
 func elapsed(since time.Time) string {

@@ -250,28 +250,64 @@ func TestBackgroundProcessDoesNotHoldTheCell(t *testing.T) {
 }
 
 func TestComplete(t *testing.T) {
-	set := NewSet(Command{Name: "device", Help: "x", Choices: func() []string { return []string{"host", "vulkan"} }})
-	for line, want := range map[string]string{
-		"%he":         "0 %help",
-		"  %wh":       "2 %who",
-		"%%":          "0 %%bash %%time %%writefile",
-		"%t":          "0 %time",
-		"%device ":    "8 host vulkan",
-		"%device  vu": "9 vulkan",
-		"%who x":      "5",
-	} {
-		start, matches, ok := set.Complete(line)
-		got := strings.TrimSpace(strings.Join(append([]string{itoa(start)}, matches...), " "))
-		if !ok || got != want {
-			t.Errorf("%q: %s, %v; want %s", line, got, ok, want)
-		}
+	t.Chdir(t.TempDir())
+	os.MkdirAll("data/train", 0o755)
+	for _, name := range []string{"data/x.csv", "data/y.csv", "dates.txt", ".hidden"} {
+		os.WriteFile(name, nil, 0o644)
 	}
-	if _, _, ok := set.Complete("x % y"); ok {
-		t.Error("an expression is no line")
+	set := NewSet(Command{Name: "device", Help: "x", Choices: func() []string { return []string{"host", "vulkan"} }})
+	for src, want := range map[string]string{ // the cursor is at the end
+		"%he":            "0 %help",
+		"x\n  %wh":       "4 %who",
+		"%%":             "0 %%bash %%time %%writefile",
+		"%t":             "0 %time",
+		"%device ":       "8 host vulkan",
+		"%device  vu":    "9 vulkan",
+		"%who x":         "5",
+		"!cat da":        "5 data/ dates.txt",
+		"!cat data/":     "5 data/train/ data/x.csv data/y.csv",
+		"!d":             "1 data/ dates.txt",
+		"!cat ":          "5 data/ dates.txt",
+		"!cat .h":        "5 .hidden",
+		"!cat none/":     "5",
+		"%cd data/t":     "4 data/train/",
+		"%%writefile da": "12 data/ dates.txt",
+		"%%bash\nfor x":  "12",
+		"x % y":          "Go",
+		"f(\n!a":         "Go",
+		"%time f":        "Go",
+		"%%time\nfmt.P":  "Go",
+		"%who\nfmt.P":    "Go",
+		"":               "Go",
+	} {
+		start, matches, ok := set.Complete(src, len(src))
+		got := strings.TrimSpace(fmt.Sprint(start) + " " + strings.Join(matches, " "))
+		if !ok {
+			got = "Go"
+		}
+		if got != want {
+			t.Errorf("%q: %s; want %s", src, got, want)
+		}
 	}
 }
 
-func itoa(n int) string { return string(rune('0' + n)) }
+func TestBlankKeepsOffsets(t *testing.T) {
+	set := NewSet()
+	for src, want := range map[string]string{
+		"%who\nx := 1":     "    \nx := 1",
+		"x := 1\n!żółw\ny": "x := 1\n        \ny",
+		"%%bash\nls\n":     "      \n  \n",
+		"%%time\nx := 1":   "      \nx := 1",
+		" %time  f(1)":     "        f(1)",
+		"%nosuch\nx":       "       \nx",
+		"a % b":            "a % b",
+		"s := `\n%who`":    "s := `\n%who`",
+	} {
+		if got := set.Blank(src); got != want {
+			t.Errorf("%q: %q, want %q", src, got, want)
+		}
+	}
+}
 
 func TestInspect(t *testing.T) {
 	set := NewSet()

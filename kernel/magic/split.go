@@ -59,33 +59,6 @@ func Split(src string) []Part {
 	return parts
 }
 
-// Blank returns src with every line that is not Go replaced by spaces, so
-// that offsets keep their meaning.
-func Blank(src string) string {
-	if !strings.ContainsAny(src, "%!") {
-		return src
-	}
-	lines := strings.SplitAfter(src, "\n")
-	for _, p := range Split(src) {
-		last := p.Row
-		switch p.Kind {
-		case Go:
-			continue
-		case Whole:
-			last = len(lines)
-		}
-		for i := p.Row - 1; i < last; i++ {
-			lines[i] = blankLine(lines[i])
-		}
-	}
-	return strings.Join(lines, "")
-}
-
-func blankLine(line string) string {
-	body := strings.TrimRight(line, "\n")
-	return strings.Repeat(" ", len(body)) + line[len(body):]
-}
-
 // leading counts the empty lines at the start of src.
 func leading(src string) int {
 	return strings.Count(src[:len(src)-len(strings.TrimLeft(src, " \t\r\n"))], "\n")

@@ -52,29 +52,20 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-func TestBlankKeepsOffsets(t *testing.T) {
-	for src, want := range map[string]string{
-		"%who\nx := 1":     "    \nx := 1",
-		"x := 1\n!żółw\ny": "x := 1\n        \ny",
-		"%%bash\nls\n":     "      \n  \n",
-		"a % b":            "a % b",
-		"s := `\n%who`":    "s := `\n%who`",
-	} {
-		got := Blank(src)
-		if got != want || len(got) != len(src) {
-			t.Errorf("%q: %q, want %q", src, got, want)
-		}
-	}
-}
-
 // FuzzSplit checks that the Go parts are the cell's own lines, where they were.
 func FuzzSplit(f *testing.F) {
 	for _, src := range []string{"%who\nx\n!ls", "%%bash\nx", "`\n%x", "f(\n!a)", "\n\n%", "!", "{\n%a\n}\n%b"} {
 		f.Add(src)
 	}
 	f.Fuzz(func(t *testing.T, src string) {
-		if len(Blank(src)) != len(src) {
+		set := NewSet()
+		if len(set.Blank(src)) != len(src) {
 			t.Errorf("Blank changed the length of %q", src)
+		}
+		for i := range src {
+			if start, _, ok := set.Complete(src, i); ok && (start < 0 || start > i) {
+				t.Errorf("%q: completion at %d starts at %d", src, i, start)
+			}
 		}
 		lines := strings.SplitAfter(src, "\n")
 		for _, p := range Split(src) {
