@@ -16,6 +16,7 @@ type library struct{ *symbols.Importer }
 
 func (library) Has(path, name string) bool                   { return true }
 func (library) Source(path string) (map[string][]byte, bool) { return symbols.Source(path) }
+func (library) Syntax(path string) *cell.Syntax              { return nil }
 
 // scope is a session after the given cells.
 func scope(t testing.TB, cells ...string) Scope {
