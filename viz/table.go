@@ -71,9 +71,9 @@ func (t *table) HTML() string {
 			if right[i] {
 				align = "right"
 			} else if i == len(cells)-1 {
-				wrap = "min-width:12em"
+				wrap = "min-width:9em"
 			}
-			fmt.Fprintf(&b, `<%s style="text-align:%s;padding:2px 10px;%s;%s">%s</%s>`, tag, align, wrap, rule, html.EscapeString(c), tag)
+			fmt.Fprintf(&b, `<%s style="text-align:%s;padding:2px 8px;%s;%s">%s</%s>`, tag, align, wrap, rule, html.EscapeString(c), tag)
 		}
 		b.WriteString("</tr>")
 	}
