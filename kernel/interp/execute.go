@@ -38,7 +38,7 @@ func (s *support) execute(ctx context.Context, n int, entry reflect.Value) Outco
 	if r.stopped.Load() && !r.wait(stopGrace) {
 		out.Warnings = append(out.Warnings, "compiled code that cannot be interrupted is still running; its goroutine ends when it returns")
 	}
-	s.flush(r)
+	s.flush()
 	out.Err = s.verdict(r, e, interrupted)
 	if out.Err != nil {
 		out.Bundle = nil
@@ -120,4 +120,5 @@ func (s *support) close() {
 		s.stop(r)
 	}
 	logs.remove(s)
+	s.closeFiles()
 }

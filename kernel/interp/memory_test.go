@@ -3,6 +3,7 @@ package interp
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -125,4 +126,38 @@ func TestInterruptEndsEndlessDefer(t *testing.T) {
 		t.Errorf("got %+v", out.Err)
 	}
 	must(t, in, 2, "1")
+}
+
+// Cells that use os.Stdout itself do not use up files.
+func TestStdoutIsOneFile(t *testing.T) {
+	in := session(t)
+	must(t, in, 1, "import \"os\"\nos.Stdout.WriteString(\"x\")")
+	before := openFiles(t)
+	for i := range 50 {
+		must(t, in, 2+i, fmt.Sprintf("os.Stdout.WriteString(\"%d\")", i))
+	}
+	if n := openFiles(t); n > before {
+		t.Errorf("%d files, %d before", n, before)
+	}
+}
+
+func openFiles(t *testing.T) int {
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip(err)
+	}
+	return len(list)
+}
+
+// Input is asked for as it is read, by fmt and through os.Stdin alike.
+func TestStdin(t *testing.T) {
+	in, err := New(Options{Stdin: strings.NewReader("ann\n42\nrest of line\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out := must(t, in, 1, "import (\"fmt\"; \"bufio\"; \"os\")\nvar name string\nvar n int\nfmt.Scanln(&name)\nfmt.Fscanln(os.Stdin, &n)\nsc := bufio.NewScanner(os.Stdin)\nsc.Scan()\nfmt.Sprint(name, n, sc.Text())")
+	if got := out.Bundle.Plain(); got != "ann42rest of line" {
+		t.Errorf("got %q", got)
+	}
 }

@@ -15,8 +15,7 @@ const (
 	stderr
 )
 
-// write passes output to the session's sink. If the run has a pipe, because the cell uses os.Stdout itself, all its output goes
-// through the pipe, so that it stays in order.
+// write passes output to the session's sink.
 func (s *support) write(cell int, to stream, p []byte) {
 	sink := s.options.Stdout
 	if to == stderr {
@@ -38,55 +37,48 @@ type streamWriter struct {
 
 func (w streamWriter) Write(p []byte) (int, error) {
 	r := w.s.strands.currentRun()
+	last := w.s.last.Load()
 	if r == nil {
-		w.s.write(w.s.lastCell(), w.to, p)
+		r = last
+	}
+	if r == nil {
+		w.s.write(0, w.to, p)
 		return len(p), nil
 	}
-	r.mu.Lock()
-	pipe := r.pipes[w.to]
-	r.mu.Unlock()
-	if pipe != nil {
-		return pipe.w.Write(p)
+	if file := w.s.files[w.to].Load(); file != nil && r == last {
+		return file.w.Write(p) // in order with what the cell writes to the file itself
 	}
 	w.s.write(r.cell, w.to, p)
 	return len(p), nil
 }
 
-func (s *support) lastCell() (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for r := range s.runs {
-		n = max(n, r.cell)
-	}
-	return n
-}
-
-// pipe is the file that os.Stdout or os.Stderr is for a run.
+// pipe is the file that os.Stdout or os.Stderr is for cells. There is one for a session: a cell may keep it. What comes through
+// it belongs to the cell that was started last.
 type pipe struct {
 	w    *os.File
 	sync chan chan struct{}
 	end  []byte // marks that everything before it has been read
 }
 
-// file returns the run's os.Stdout or os.Stderr.
+// file returns the session's os.Stdout or os.Stderr.
 func (s *support) file(to stream) *os.File {
-	r := s.strands.currentRun()
-	real := [2]*os.File{os.Stdout, os.Stderr}[to]
-	if r == nil {
-		return real
+	s.outMu.Lock()
+	defer s.outMu.Unlock()
+	if p := s.files[to].Load(); p != nil {
+		return p.w
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.pipes[to] == nil {
-		rd, wr, err := os.Pipe()
-		if err != nil {
-			return real
+	rd, wr, err := os.Pipe()
+	if err != nil {
+		return [2]*os.File{os.Stdout, os.Stderr}[to]
+	}
+	p := &pipe{w: wr, sync: make(chan chan struct{}, 1), end: []byte("\x00end of cell\x00")}
+	s.files[to].Store(p)
+	go p.read(rd, func(b []byte) {
+		if r := s.last.Load(); r != nil {
+			s.write(r.cell, to, b)
 		}
-		p := &pipe{w: wr, sync: make(chan chan struct{}, 1), end: []byte("\x00end of cell\x00")}
-		r.pipes[to] = p
-		go p.read(rd, func(b []byte) { s.write(r.cell, to, b) })
-	}
-	return r.pipes[to].w
+	})
+	return wr
 }
 
 func (p *pipe) read(rd io.ReadCloser, emit func([]byte)) {
@@ -125,12 +117,10 @@ func partialSuffix(b, mark []byte) int {
 	return 0
 }
 
-// flush waits until all that was written to the run's files has been passed on.
-func (s *support) flush(r *run) {
-	r.mu.Lock()
-	pipes := r.pipes
-	r.mu.Unlock()
-	for _, p := range pipes {
+// flush waits until all that was written to the files has been passed on.
+func (s *support) flush() {
+	for i := range s.files {
+		p := s.files[i].Load()
 		if p == nil {
 			continue
 		}
@@ -144,14 +134,25 @@ func (s *support) flush(r *run) {
 	}
 }
 
+// closeFiles ends the readers of the session's files.
+func (s *support) closeFiles() {
+	for i := range s.files {
+		if p := s.files[i].Swap(nil); p != nil {
+			p.w.Close()
+		}
+	}
+}
+
 // Stdout is the variable os.Stdout.
 func (s *support) Stdout() *os.File { return s.file(stdout) }
 
 // Stderr is the variable os.Stderr.
 func (s *support) Stderr() *os.File { return s.file(stderr) }
 
-// Stdin is the variable os.Stdin: a file with what the session's input holds.
-func (s *support) Stdin() *os.File {
+// Stdin is the variable os.Stdin where it is needed as a file.
+func (s *support) Stdin() *os.File { return s.stdinFile() }
+
+func (s *support) openStdin() *os.File {
 	rd, wr, err := os.Pipe()
 	if err != nil {
 		return os.Stdin
@@ -162,9 +163,6 @@ func (s *support) Stdin() *os.File {
 	}()
 	return rd
 }
-
-// StdinReader is os.Stdin where any reader will do: what it holds is asked for when it is read, and not before.
-func (s *support) StdinReader() io.Reader { return s.stdin }
 
 // logSink is where package log writes while sessions live: to the cell of the goroutine that logs, or to the process's own
 // stderr.

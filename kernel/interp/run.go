@@ -22,7 +22,6 @@ type run struct {
 	over    bool   // the cell's own goroutine has ended
 	results []result
 	exited  bool // os.Exit(0): stopped, and well
-	pipes   [2]*pipe
 }
 
 // result is one value of the cell's last expression.
@@ -45,6 +44,7 @@ func (s *support) begin(n int) *run {
 		*s.depthVar = 0
 	}
 	s.runs[r] = true
+	s.last.Store(r)
 	return r
 }
 

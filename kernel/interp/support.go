@@ -2,9 +2,11 @@ package interp
 
 import (
 	"io"
+	"os"
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/traefik/yaegi/interp"
 
@@ -28,8 +30,11 @@ type support struct {
 	types registry
 	wraps wrappers
 
-	outMu sync.Mutex
-	stdin io.Reader
+	outMu     sync.Mutex
+	files     [2]atomic.Pointer[pipe]
+	last      atomic.Pointer[run] // the run that was started last
+	stdin     io.Reader
+	stdinFile func() *os.File
 }
 
 // deepest is how deep calls of functions that may recur can nest: 100,000 declared functions, or a fifth of that of literals. Either
@@ -41,6 +46,7 @@ func newSupport(session *cell.Session, o Options, table interp.Exports) *support
 	if s.stdin == nil {
 		s.stdin = strings.NewReader("")
 	}
+	s.stdinFile = sync.OnceValue(s.openStdin)
 	s.wraps.init(table)
 	return s
 }
@@ -67,7 +73,7 @@ func (s *support) exports() map[string]reflect.Value {
 		"Builtin_print": s.builtinPrint, "Builtin_println": s.builtinPrintln, "Scan": s.Scan, "Scanf": s.Scanf, "Scanln": s.Scanln,
 		"LogFatal": s.LogFatal, "LogFatalf": s.LogFatalf, "LogFatalln": s.LogFatalln, "LogPrintf": s.LogPrintf,
 		"LoggerFatal": s.LoggerFatal, "LoggerFatalf": s.LoggerFatalf, "LoggerFatalln": s.LoggerFatalln,
-		"Stdout": s.Stdout, "Stderr": s.Stderr, "Stdin": s.Stdin, "StdinReader": s.StdinReader,
+		"Stdout": s.Stdout, "Stderr": s.Stderr, "Stdin": s.Stdin, "StdinReader": func() io.Reader { return s.stdin }, "StdinReader": s.StdinReader,
 		"Result": s.Result,
 	} {
 		t[name] = reflect.ValueOf(f)
