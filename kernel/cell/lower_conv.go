@@ -144,9 +144,6 @@ func (l *lowerer) value(x ast.Expr, to types.Type) string {
 	if to == nil || from == nil {
 		return l.expr(x)
 	}
-	if l.compiledIface(to) && l.isStdin(x) && l.ifaceKey(to) == "io_Reader" {
-		return "krt.StdinReader()" // asks for input when it is read; a file would have to ask ahead
-	}
 	if tv.Value != nil {
 		if t := types.Unalias(from); types.IsInterface(t) || isUntyped(t) && types.IsInterface(l.sub(to)) {
 			from = defaultOf(tv)
@@ -157,15 +154,6 @@ func (l *lowerer) value(x ast.Expr, to types.Type) string {
 		return l.convert(l.constant(tv.Value, from), from, to)
 	}
 	return l.convert(l.expr(x), from, to)
-}
-
-func (l *lowerer) isStdin(x ast.Expr) bool {
-	sel, ok := ast.Unparen(x).(*ast.SelectorExpr)
-	if !ok {
-		return false
-	}
-	o := l.info.Uses[sel.Sel]
-	return o != nil && o.Name() == "Stdin" && o.Pkg() != nil && o.Pkg().Path() == "os" && l.info.Selections[sel] == nil
 }
 
 // null writes nil as a value of a type. yaegi looks for a wrapper where a bare nil becomes a compiled interface.

@@ -73,7 +73,7 @@ func (s *support) exports() map[string]reflect.Value {
 		"Builtin_print": s.builtinPrint, "Builtin_println": s.builtinPrintln, "Scan": s.Scan, "Scanf": s.Scanf, "Scanln": s.Scanln,
 		"LogFatal": s.LogFatal, "LogFatalf": s.LogFatalf, "LogFatalln": s.LogFatalln, "LogPrintf": s.LogPrintf,
 		"LoggerFatal": s.LoggerFatal, "LoggerFatalf": s.LoggerFatalf, "LoggerFatalln": s.LoggerFatalln,
-		"Stdout": s.Stdout, "Stderr": s.Stderr, "Stdin": s.Stdin, "StdinReader": func() io.Reader { return s.stdin }, "StdinReader": s.StdinReader,
+		"Stdout": s.Stdout, "Stderr": s.Stderr, "Stdin": s.Stdin, "StdinReader": func() io.Reader { return s.stdin },
 		"Result": s.Result,
 	} {
 		t[name] = reflect.ValueOf(f)
