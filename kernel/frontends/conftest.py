@@ -47,6 +47,10 @@ def home(tmp_path_factory):
         (config / "page_config.json").write_text(
             '{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}'
         )
+        # Else JupyterLab takes cells that are not in view out of the page.
+        settings = where / ".jupyter" / "lab" / "user-settings" / "@jupyterlab" / "notebook-extension"
+        settings.mkdir(parents=True)
+        (settings / "tracker.jupyterlab-settings").write_text('{"windowingMode": "none"}')
         yield where
 
 
