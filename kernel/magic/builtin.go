@@ -178,7 +178,11 @@ func get(c *Context, arg, _ string) error {
 	if arg == "" || strings.ContainsAny(arg, " \t") {
 		return usage("%%get needs one module path, as in %%get github.com/google/uuid@v1.6.0")
 	}
-	return c.Get(arg)
+	if err := c.Get(arg); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Stdout, "%s can be imported\n", arg)
+	return nil
 }
 
 // expand replaces a leading ~ by the home directory.
