@@ -337,8 +337,9 @@ func (b *Backend) book(t *batch) {
 		return
 	}
 	for i, m := range t.marks {
-		if from, to := times[2*i], times[2*i+2]; m.kernel != gpu.NumKernels && to > from {
-			b.spent[m.kernel] += time.Duration(float64(to-from) * b.physical.tick)
+		if m.kernel != gpu.NumKernels {
+			ticks := uint64(times[2*i+2]-times[2*i]) & b.physical.stampMask
+			b.spent[m.kernel] += time.Duration(float64(ticks) * b.physical.tick)
 		}
 	}
 }

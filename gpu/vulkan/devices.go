@@ -36,6 +36,7 @@ type physical struct {
 	tick        float64 // nanoseconds
 	queueFamily uint32
 	timestamps  bool
+	stampMask   uint64 // the bits of a timestamp that count
 	float64     bool
 	budget      bool
 	missing     string // why it cannot be used, or empty
@@ -143,7 +144,7 @@ func inspect(inst vk.Instance, h vk.PhysicalDevice) physical {
 	if C.gb_queue_family(loader.getInstanceProc, unsafe.Pointer(inst), unsafe.Pointer(h), &family, &bits) == 0 {
 		p.missing = "queue that computes"
 	}
-	p.queueFamily, p.timestamps = uint32(family), bits == 64
+	p.queueFamily, p.timestamps, p.stampMask = uint32(family), bits > 0, 1<<bits-1
 	name := C.CString(budgetExtension)
 	defer C.free(unsafe.Pointer(name))
 	p.budget = C.gb_has_extension(loader.getInstanceProc, unsafe.Pointer(inst), unsafe.Pointer(h), name) != 0
