@@ -165,3 +165,11 @@ func TestDevicesCommand(t *testing.T) {
 		t.Errorf("status %d\n%s", status, stdout)
 	}
 }
+
+func TestHelp(t *testing.T) {
+	for args, want := range map[string]string{"": "doctor", "help": "doctor", "--help": "doctor", "help run": "--allow-errors", "version": "gradbook"} {
+		if stdout, stderr, status := gradbook(t, t.TempDir(), strings.Fields(args)...); status != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("%q: status %d\n%s%s", args, status, stdout, stderr)
+		}
+	}
+}

@@ -35,13 +35,15 @@ func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)
 
 func main() {
 	var c commands
-	k := kong.Parse(&c, kong.Name("gradbook"), kong.UsageOnError(),
+	parser := kong.Must(&c, kong.Name("gradbook"), kong.UsageOnError(),
 		kong.Description("A Jupyter kernel for Go, with tensors, gradients and a GPU session that lives from cell to cell."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	k, err := parser.Parse(arguments(os.Args[1:]))
+	parser.FatalIfErrorf(err)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	k.BindTo(ctx, (*context.Context)(nil))
-	err := k.Run()
+	err = k.Run()
 	var status exitStatus
 	var cell *runner.CellError
 	switch {
@@ -55,6 +57,17 @@ func main() {
 	}
 	fmt.Fprintln(os.Stderr, "gradbook:", err)
 	os.Exit(1)
+}
+
+// arguments reads nothing, "help" and "help run" as people mean them.
+func arguments(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(args[1:], "--help")
+	}
+	return args
 }
 
 type versionCmd struct{}
