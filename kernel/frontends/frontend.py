@@ -111,9 +111,11 @@ class Frontend:
     def picture(self, path):
         """Saves the whole notebook as a picture: the window is made as tall as the notebook is."""
         cells = self.page.locator(".jp-Notebook .jp-Cell")
-        for _ in range(3):  # cells that come into view are measured only then
-            bottom = max(box["y"] + box["height"] for box in (cells.nth(i).bounding_box() for i in range(cells.count())) if box)
-            self.page.set_viewport_size({"width": 1280, "height": int(bottom) + 60})
+        for _ in range(3):  # a wider or taller window may lay cells out anew
+            first, last = cells.first.bounding_box(), cells.last.bounding_box()
+            height = last["y"] + last["height"] - first["y"]
+            self.page.set_viewport_size({"width": 1280, "height": int(height) + 200})
+            cells.first.scroll_into_view_if_needed()
             time.sleep(0.5)
         self.page.screenshot(path=path)
 
