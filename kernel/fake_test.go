@@ -22,7 +22,7 @@ import (
 //	fail NAME TEXT          an error
 //	panic                   the evaluator itself panics
 //	spin                    until interrupted
-//	stuck                   heeds no interrupt, for 3 s
+//	stuck                   heeds no interrupt, for 30 s
 //	sleep MS
 //	scan                    reads a word and prints it
 //	ask PROMPT, secret PROMPT
@@ -84,7 +84,7 @@ func (f *fake) Run(ctx context.Context, n int, src string) (out Outcome) {
 			out.Err = &Error{Name: "Interrupted", Message: "interrupted"}
 			return out
 		case "stuck":
-			time.Sleep(3 * time.Second)
+			time.Sleep(30 * time.Second)
 		case "sleep":
 			select {
 			case <-time.After(ms(arg)):

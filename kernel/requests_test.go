@@ -61,8 +61,12 @@ func TestShutdown(t *testing.T) {
 			case <-l.ctx.Done():
 				t.Fatal("the kernel did not end")
 			}
-			if took := time.Since(start); took > time.Second {
-				t.Errorf("the kernel ended after %v, want less than 1 s", took)
+			// It takes 0.3 s for a cell that is deaf; more than ten times that is no
+			// busy machine.
+			took := time.Since(start)
+			t.Logf("the kernel ended after %v", took)
+			if took > 5*time.Second {
+				t.Error("it waited for the cell")
 			}
 			for {
 				select {
