@@ -25,6 +25,8 @@ type Evaluator interface {
 	// Background reports whether goroutines of cells are running although no
 	// cell is: what Globals leads to may change under the eyes of a reader.
 	Background() bool
+	// Cell returns the cell that the calling goroutine belongs to, 0 for none.
+	Cell() int
 	// Reset forgets every name.
 	Reset() error
 	// Get makes a module importable.

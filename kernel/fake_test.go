@@ -167,5 +167,6 @@ func (f *fake) Get(_ context.Context, module string) error {
 	return nil
 }
 
+func (*fake) Cell() int        { return 0 }
 func (*fake) Background() bool { return false }
 func (*fake) Close()           {}

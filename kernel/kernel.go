@@ -158,14 +158,28 @@ func (k *Kernel) Handle(ch wire.Channel, m *wire.Message) {
 	}
 }
 
-// Stdout is the standard output of the cell that runs, or of the last one.
-func (k *Kernel) Stdout() io.Writer { return latestOutput{k} }
+// Stdout is the standard output of the cell that the writing goroutine belongs
+// to; of the latest cell if it belongs to none.
+func (k *Kernel) Stdout() io.Writer { return callerOutput{k} }
 
-type latestOutput struct{ k *Kernel }
+type callerOutput struct{ k *Kernel }
 
-func (o latestOutput) Write(p []byte) (int, error) {
-	o.k.out.print(o.k.cells.latest(), "stdout", p)
+func (o callerOutput) Write(p []byte) (int, error) {
+	o.k.out.print(o.k.caller(), "stdout", p)
 	return len(p), nil
+}
+
+// caller returns the request of the cell that the calling goroutine belongs
+// to, or of the latest cell.
+func (k *Kernel) caller() *origin {
+	select {
+	case <-k.ready:
+		if k.evalErr == nil {
+			return k.cells.of(k.eval.Cell())
+		}
+	default:
+	}
+	return k.cells.latest()
 }
 
 // Done is closed when the kernel has been shut down.

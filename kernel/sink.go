@@ -2,14 +2,15 @@ package kernel
 
 import "gradbook/viz/display"
 
-// sink shows bundles under the cell that runs, or the one that ran last.
+// sink shows bundles under the cell that the calling goroutine belongs to, or
+// under the latest one.
 type sink struct{ k *Kernel }
 
 func (s sink) Display(b display.Bundle, id string) { s.publish("display_data", b, id) }
 func (s sink) Update(b display.Bundle, id string)  { s.publish("update_display_data", b, id) }
 
 func (s sink) publish(msgType string, b display.Bundle, id string) {
-	from := s.k.cells.latest()
+	from := s.k.caller()
 	if from != nil && from.silent {
 		return
 	}
@@ -21,7 +22,7 @@ func (s sink) publish(msgType string, b display.Bundle, id string) {
 }
 
 func (s sink) Clear(wait bool) {
-	from := s.k.cells.latest()
+	from := s.k.caller()
 	if from != nil && from.silent {
 		return
 	}

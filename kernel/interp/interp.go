@@ -86,6 +86,14 @@ func (in *Interp) Close() {
 	in.support.close()
 }
 
+// Cell is the number of the cell that the calling goroutine belongs to, 0 if it is none of a cell's.
+func (in *Interp) Cell() int {
+	if r := in.support.strands.currentRun(); r != nil {
+		return r.cell
+	}
+	return 0
+}
+
 // Background says whether goroutines of cells that have ended are running.
 func (in *Interp) Background() bool {
 	in.support.mu.Lock()

@@ -103,6 +103,7 @@ func (e evaluator) Globals() []kernel.Global {
 	}
 	return list
 }
+func (e evaluator) Cell() int        { return e.in.Cell() }
 func (e evaluator) Background() bool { return e.in.Background() }
 func (e evaluator) Close()           { e.in.Close() }
 func (e evaluator) Reset() error     { return e.in.Reset() }

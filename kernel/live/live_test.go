@@ -279,3 +279,27 @@ func TestAnInterruptBetweenCells(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// What a goroutine shows after its cell has ended belongs to that cell, like
+// what it prints.
+func TestLateDisplaysGoToTheirCell(t *testing.T) {
+	p := start(t, t.TempDir())
+	first := p.send("go func() {\n\ttime.Sleep(200 * time.Millisecond)\n\tdisplay.Show(display.Text(\"late\"))\n\tsession.Progress(1, \"bar\").Add(1)\n}()")
+	p.reply(first)
+	p.send("time.Sleep(600 * time.Millisecond)")
+	for seen := 0; seen < 2; {
+		select {
+		case m := <-p.IOPub:
+			switch m.Header.MsgType {
+			case "display_data", "stream":
+				seen++
+				if m.ParentHeader().MsgID != first {
+					t.Errorf("%s went to another cell", m.Header.MsgType)
+				}
+			}
+		case <-p.ctx.Done():
+			t.Fatal("nothing was shown")
+		}
+	}
+	p.shutdown()
+}

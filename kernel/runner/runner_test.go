@@ -50,6 +50,7 @@ func (script) IsComplete(string) (string, string)                   { return "un
 func (script) Complete(string, int) (c kernel.Completion)           { return c }
 func (script) Inspect(string, int, int) (b display.Bundle, ok bool) { return b, false }
 func (script) Globals() []kernel.Global                             { return nil }
+func (script) Cell() int                                            { return 0 }
 func (script) Background() bool                                     { return false }
 func (script) Close()                                               {}
 func (script) Reset() error                                         { return nil }
