@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -107,13 +106,11 @@ func (l *Log) write(e Entry) error {
 		return nil
 	}
 	var buf bytes.Buffer
-	w := bufio.NewWriter(&buf)
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(e); err != nil {
 		return err
 	}
-	w.Flush()
 	_, err := l.file.Write(buf.Bytes()) // one write, so that lines of kernels do not mix
 	return err
 }

@@ -42,22 +42,23 @@ func (p *plain) Write(b []byte) (int, error) {
 			}
 			return n, nil
 		}
-		if _, err := p.f.Write(drawn(p.line[:i+1])); err != nil {
+		if _, err := fmt.Fprintln(p.f, drawn(string(p.line[:i]))); err != nil {
 			return 0, err
 		}
 		p.line = p.line[i+1:]
 	}
 }
 
-// drawn returns what a terminal would show of a line at its end.
-func drawn(line []byte) []byte {
-	body := bytes.TrimRight(line, "\r\n")
-	return append(append([]byte(nil), body[bytes.LastIndexByte(body, '\r')+1:]...), '\n')
+// drawn returns what is left of a line that was drawn again after carriage
+// returns.
+func drawn(line string) string {
+	line = strings.TrimRight(line, "\r")
+	return line[strings.LastIndexByte(line, '\r')+1:]
 }
 
 func (p *plain) End() {
 	if len(p.line) > 0 {
-		p.f.Write(drawn(p.line))
+		fmt.Fprintln(p.f, drawn(string(p.line)))
 		p.line = nil
 	}
 }

@@ -127,13 +127,9 @@ func pre(class, text string) string {
 
 // redrawn drops what carriage returns have overwritten.
 func redrawn(text string) string {
-	if !strings.Contains(text, "\r") {
-		return text
-	}
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		line = strings.TrimRight(line, "\r")
-		lines[i] = line[strings.LastIndexByte(line, '\r')+1:]
+		lines[i] = drawn(line)
 	}
 	return strings.Join(lines, "\n")
 }
