@@ -72,7 +72,6 @@ type checker struct {
 	pkg    *types.Package
 	file   *ast.File
 	fn     *ast.FuncDecl
-	dups   []*ast.AssignStmt
 }
 
 // Check checks cell n. Nothing is kept; an error is an *Errors.

@@ -38,7 +38,11 @@ func (c *checker) declarations() (decls []ast.Decl) {
 			if d.Recv == nil {
 				// A cell's main and init run when the cell does; for the checker they are ordinary functions.
 				if d.Name.Name == "main" || d.Name.Name == "init" {
-					d.Name = &ast.Ident{Name: d.Name.Name + "·", NamePos: d.Name.NamePos}
+					name := d.Name.Name + "·"
+					if d.Name.Name == "init" { // there may be several
+						name = fmt.Sprintf("init·%d", len(c.mains))
+					}
+					d.Name = &ast.Ident{Name: name, NamePos: d.Name.NamePos}
 					c.mains = append(c.mains, d)
 				}
 				c.inCell[d.Name.Name] = true

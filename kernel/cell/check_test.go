@@ -53,7 +53,7 @@ func TestNothingIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Abandon(c, p)
+	p.Abandon()
 	if len(s.scope) != before || s.scope["x"].Type().String() != "int" {
 		t.Error("the session has changed")
 	}

@@ -106,9 +106,6 @@ func (l *lowerer) undo(back map[types.Object]decl) {
 	}
 }
 
-// Abandon takes back a lowered cell that the interpreter refused.
-func (s *Session) Abandon(c *Checked, p *Program) { p.abandon() }
-
 // declare gives lowered names to what the cell declares and writes its functions.
 func (l *lowerer) declare() {
 	recordDecls(l.decls, l.c.file, l.c.info)
@@ -138,7 +135,7 @@ func (l *lowerer) declare() {
 				fresh = append(fresh, o)
 				stale = l.supersede(name, o, stale)
 			}
-			if !strings.HasSuffix(name, "·") {
+			if !strings.Contains(name, "·") {
 				l.scope[name] = o
 			}
 		case *types.TypeName:

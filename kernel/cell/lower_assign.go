@@ -21,15 +21,21 @@ func (l *lowerer) assign(b *strings.Builder, s *ast.AssignStmt) {
 
 // assignOp writes x op= y. A map element is read and written, as yaegi does not do both at once.
 func (l *lowerer) assignOp(b *strings.Builder, s *ast.AssignStmt) {
-	lhs, rhs := l.expr(s.Lhs[0]), l.value(s.Rhs[0], nil)
+	lhs, rhs := l.target(s.Lhs[0]), l.value(s.Rhs[0], nil)
 	if tv := l.info.Types[s.Rhs[0]]; tv.Value != nil && s.Tok != token.SHL_ASSIGN && s.Tok != token.SHR_ASSIGN {
 		rhs = l.value(s.Rhs[0], l.typeOf(s.Lhs[0]))
 	}
 	b.WriteString(lhs + " " + s.Tok.String() + " " + rhs)
 }
 
-// target writes the left side of an assignment.
-func (l *lowerer) target(x ast.Expr) string { return l.expr(x) }
+// target writes the left side of an assignment. yaegi does not assign to *p in parentheses.
+func (l *lowerer) target(x ast.Expr) string {
+	s := l.expr(x)
+	if strings.HasPrefix(s, "(*") && strings.HasSuffix(s, ")") && balanced(s[1:len(s)-1]) {
+		return s[1 : len(s)-1]
+	}
+	return s
+}
 
 func isBlank(x ast.Expr) bool {
 	id, ok := ast.Unparen(x).(*ast.Ident)

@@ -79,6 +79,8 @@ func (l *lowerer) builtin(x *ast.CallExpr) string {
 		return name + "(" + s + ")"
 	case "Sizeof":
 		return fmt.Sprintf("uintptr(%d)", types.SizesFor("gc", "amd64").Sizeof(l.typeOf(x.Args[0])))
+	case "Add":
+		return l.alias("unsafe", "unsafe") + ".Add(" + arg(0) + ", " + arg(1) + ")"
 	case "real", "imag":
 		return name + "(" + arg(0) + ")"
 	}
@@ -186,7 +188,7 @@ func (l *lowerer) conversion(x ast.Expr, to types.Type) string {
 	}
 	ts := l.typeStr(to)
 	if ts == l.typeStr(from) {
-		return "(" + s + ")"
+		return s
 	}
 	if _, ok := from.Underlying().(*types.Slice); ok {
 		switch u := to.Underlying().(type) {

@@ -85,7 +85,10 @@ func (l *lowerer) method(c *callee, x *ast.SelectorExpr, sel *types.Selection) {
 	}
 	named, ok := types.Unalias(deref(typ)).(*types.Named)
 	if !ok || !l.s.fromSource(named.Obj().Pkg()) && l.twin(named) == nil {
-		c.recv, c.recvType, c.text, c.pkg, c.direct = base, l.typeStr(typ), "."+m.Name(), m.Pkg(), base
+		c.recv, c.recvType, c.text, c.pkg, c.direct = base, "interface{}", "."+m.Name(), m.Pkg(), base
+		if named == nil || named.Obj().Exported() || named.Obj().Pkg() == nil { // a call at once needs no name of the type
+			c.recvType = l.typeStr(typ)
+		}
 		_, isPtr := typ.Underlying().(*types.Pointer)
 		if _, wantPtr := types.Unalias(m.Signature().Recv().Type()).(*types.Pointer); wantPtr && !isPtr {
 			c.recv, c.recvType = l.address(base, typ), "*"+c.recvType

@@ -22,7 +22,11 @@ func (l *lowerer) expr(x ast.Expr) string {
 	case *ast.Ident:
 		return l.ident(x)
 	case *ast.ParenExpr:
-		return "(" + l.expr(x.X) + ")"
+		switch ast.Unparen(x).(type) {
+		case *ast.UnaryExpr, *ast.CompositeLit, *ast.FuncLit:
+			return "(" + l.expr(x.X) + ")"
+		}
+		return l.expr(x.X) // yaegi takes the name of a function in parentheses for something else
 	case *ast.FuncLit:
 		return l.funcLit(x)
 	case *ast.CompositeLit:
@@ -55,15 +59,7 @@ func (l *lowerer) expr(x ast.Expr) string {
 	return ""
 }
 
-func (l *lowerer) exprs(list []ast.Expr) string {
-	var parts []string
-	for _, x := range list {
-		parts = append(parts, l.expr(x))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// opened writes an expression whose value is about to be used by its structure.
+// operand writes an expression whose value is about to be used by its structure.
 func (l *lowerer) operand(x ast.Expr) string {
 	s := l.expr(x)
 	if t := l.info.TypeOf(x); t != nil {
@@ -152,6 +148,9 @@ func (l *lowerer) slice(x *ast.SliceExpr) string {
 	part := func(y ast.Expr) string {
 		if y == nil {
 			return ""
+		}
+		if b, ok := l.under(l.info.TypeOf(y)).(*types.Basic); ok && b.Kind() != types.Int && b.Kind() != types.UntypedInt {
+			return "int(" + l.expr(y) + ")"
 		}
 		return l.expr(y)
 	}

@@ -218,9 +218,9 @@ func treatmentOf(path string) treatment {
 	switch first, _, _ := strings.Cut(path, "/"); {
 	case path == "fmt" || path == "log" || path == "log/slog" || path == "testing":
 		return prints
-	case first == "container" || first == "sync" || path == "context" || path == "errors" || first == "unique":
+	case first == "container" || first == "sync" || path == "context" || path == "errors" || first == "unique" || path == "runtime":
 		return keeps
-	case first == "encoding" || first == "reflect" || path == "sort" || first == "text" || first == "html" || first == "database" || path == "runtime" || path == "net/rpc":
+	case first == "encoding" || first == "reflect" || path == "sort" || first == "text" || first == "html" || first == "database" || path == "net/rpc":
 		return reflects
 	}
 	return plain

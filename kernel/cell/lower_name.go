@@ -71,7 +71,11 @@ func (l *lowerer) alias(path, name string) string {
 	if !ok {
 		a = fmt.Sprintf("k_p%d_%s", len(l.im.alias.m), name)
 		l.im.alias.set(path, a)
-		l.imports = append(l.imports, fmt.Sprintf("%s %q", a, importPrefix+path))
+		from := importPrefix + path
+		if path == "unsafe" {
+			from = path
+		}
+		l.imports = append(l.imports, fmt.Sprintf("%s %q", a, from))
 	}
 	return a
 }

@@ -100,8 +100,9 @@ func (l *lowerer) rangeOver(b *strings.Builder, s *ast.RangeStmt, p *loop) {
 	l.perIteration(s)
 	x := l.operand(s.X)
 	t := l.under(l.info.TypeOf(s.X))
-	if ptr, ok := t.(*types.Pointer); ok {
-		x, t = "(*"+x+")", ptr.Elem().Underlying()
+	ptr, isPtr := t.(*types.Pointer)
+	if isPtr {
+		t = ptr.Elem().Underlying()
 	}
 	key, elem := rangeTypes(t)
 	var vals []loopValue
@@ -114,17 +115,32 @@ func (l *lowerer) rangeOver(b *strings.Builder, s *ast.RangeStmt, p *loop) {
 	if s.Value != nil && !isBlank(s.Value) {
 		v = l.tmp("v")
 		vals = append(vals, loopValue{s.Value, v, elem})
-		if _, ok := elem.Underlying().(*types.Chan); ok { // yaegi would take it for a range over that channel
+		// yaegi would take a value that is a channel for what is ranged over; an array that is pointed to is not copied.
+		if _, ok := elem.Underlying().(*types.Chan); ok || isPtr {
 			if k == "" {
 				k = l.tmp("k")
 			}
 			over := l.tmp("over")
 			fmt.Fprintf(b, "{ var %s %s = %s\n", over, l.typeStr(l.typeOf(s.X)), x)
-			x, fetch, v = over, "\n"+v+" := "+over+"["+k+"]", ""
+			at := over
+			if isPtr {
+				at = "(*" + over + ")"
+			}
+			x, fetch, v = over, "\n"+v+" := "+at+"["+k+"]", ""
+		}
+	}
+	if isPtr {
+		x = fmt.Sprint(t.(*types.Array).Len())
+		if k == "" {
+			k = l.tmp("k")
 		}
 	}
 	b.WriteString(labelled(p.label) + "for ")
+	if isPtr {
+		fmt.Fprintf(b, "%s := 0; %s < %s; %s++ { %s%s", k, k, x, k, stopCheck, fetch)
+	}
 	switch {
+	case isPtr:
 	case k == "" && v == "":
 	case v == "":
 		b.WriteString(k + " := ")
@@ -133,7 +149,9 @@ func (l *lowerer) rangeOver(b *strings.Builder, s *ast.RangeStmt, p *loop) {
 	default:
 		b.WriteString(k + ", " + v + " := ")
 	}
-	b.WriteString("range " + x + " { " + stopCheck + fetch)
+	if !isPtr {
+		b.WriteString("range " + x + " { " + stopCheck + fetch)
+	}
 	l.bind(b, s, vals...)
 	done := func() {}
 	if _, isMap := t.(*types.Map); !isMap && s.Tok == token.DEFINE && s.Key != nil {

@@ -125,7 +125,7 @@ func (l *lowerer) stmt(b *strings.Builder, s ast.Stmt, label string) {
 	case *ast.AssignStmt:
 		l.assign(b, s)
 	case *ast.IncDecStmt:
-		b.WriteString(l.expr(s.X) + s.Tok.String())
+		b.WriteString(l.target(s.X) + s.Tok.String())
 	case *ast.SendStmt:
 		b.WriteString(l.send(s))
 	case *ast.BranchStmt:

@@ -27,6 +27,9 @@ type Program struct {
 	abandon func()
 }
 
+// Abandon takes back what lowering the cell has changed, if the interpreter refused it.
+func (p *Program) Abandon() { p.abandon() }
+
 // Commit makes what the cell declares part of the session. It is called once the interpreter has accepted the code.
 // It returns what the cell's names mean now.
 func (p *Program) Commit() Uses { return p.commit() }

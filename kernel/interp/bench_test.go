@@ -125,7 +125,7 @@ func BenchmarkCheckAndLower200Lines(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		in.session.Abandon(c, p)
+		p.Abandon()
 	}
 }
 

@@ -296,5 +296,7 @@ func TestCaseFiles(t *testing.T) {
 // impossible names the cases that cannot pass, with the reason; docs/cells.md says more.
 var impossible = map[string]string{
 	"x-goroutine-panic-compiled": "a panic on a goroutine that compiled code starts ends the process; no other goroutine can recover it",
+	"l-template":                 "text/template finds methods by reflection, and reflect cannot make a type with methods",
+	"l-reflect":                  "reflect.StructOf makes types without a name, and yaegi makes its types by it",
 	"x-map-race":                 "the runtime ends the process on concurrent map writes; it cannot be recovered",
 }

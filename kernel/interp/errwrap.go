@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"go/types"
+	"io"
 	"reflect"
 )
 
@@ -83,6 +84,25 @@ func (e *jsonBoth) MarshalJSON() ([]byte, error) { return e.WMarshalJSON() }
 func (e *jsonBoth) UnmarshalJSON(b []byte) error { return e.WUnmarshalJSON(b) }
 func (e *textBoth) MarshalText() ([]byte, error) { return e.WMarshalText() }
 func (e *textBoth) UnmarshalText(b []byte) error { return e.WUnmarshalText(b) }
+
+// A reader or writer that io.Copy treats as more than that.
+
+type readerWriterTo struct {
+	IValue   any
+	WRead    func([]byte) (int, error)
+	WWriteTo func(io.Writer) (int64, error)
+}
+
+type writerReaderFrom struct {
+	IValue    any
+	WWrite    func([]byte) (int, error)
+	WReadFrom func(io.Reader) (int64, error)
+}
+
+func (r *readerWriterTo) Read(p []byte) (int, error)            { return r.WRead(p) }
+func (r *readerWriterTo) WriteTo(w io.Writer) (int64, error)    { return r.WWriteTo(w) }
+func (w *writerReaderFrom) Write(p []byte) (int, error)         { return w.WWrite(p) }
+func (w *writerReaderFrom) ReadFrom(r io.Reader) (int64, error) { return w.WReadFrom(r) }
 
 // ErrorsIs is errors.Is where either side may be a wrapper: two wrappers of one value are equal.
 func (s *support) ErrorsIs(err, target error) bool {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/traefik/yaegi/interp"
+	"github.com/traefik/yaegi/stdlib/unsafe"
 
 	"gradbook/kernel/cell"
 )
@@ -62,6 +63,9 @@ func (in *Interp) Reset() error {
 	in.yaegi = interp.New(interp.Options{Stdout: io.Discard, Stderr: io.Discard})
 	if err := in.yaegi.Use(lib.exports()); err != nil {
 		return fmt.Errorf("load symbols: %w", err)
+	}
+	if err := in.yaegi.Use(unsafe.Symbols); err != nil {
+		return fmt.Errorf("load symbols of unsafe: %w", err)
 	}
 	if err := in.yaegi.Use(interp.Exports{"krt/krt": in.support.exports()}); err != nil {
 		return fmt.Errorf("load run-time support: %w", err)
@@ -179,7 +183,7 @@ func (in *Interp) compile(n int, src string) (*compiled, error) {
 	}
 	for _, imp := range prog.Imports {
 		if _, err := in.eval("import " + imp); err != nil {
-			in.session.Abandon(checked, prog)
+			prog.Abandon()
 			return nil, fmt.Errorf("the interpreter refused import %s: %w", imp, err)
 		}
 	}
@@ -187,12 +191,12 @@ func (in *Interp) compile(n int, src string) (*compiled, error) {
 		in.options.trace(prog.Code)
 	}
 	if _, err := in.eval(prog.Code); err != nil {
-		in.session.Abandon(checked, prog)
+		prog.Abandon()
 		return nil, fmt.Errorf("the interpreter refused the lowered cell: %w", err)
 	}
 	entry, err := in.eval(prog.Entry)
 	if err != nil || entry.Kind() != reflect.Func {
-		in.session.Abandon(checked, prog)
+		prog.Abandon()
 		return nil, fmt.Errorf("the interpreter lost the lowered cell: %w", err)
 	}
 	defs, err := in.eval(prog.Entry + "_defs")
@@ -200,7 +204,7 @@ func (in *Interp) compile(n int, src string) (*compiled, error) {
 		return nil, fmt.Errorf("the interpreter lost the lowered cell: %w", err)
 	}
 	if err := callSafely(defs); err != nil {
-		in.session.Abandon(checked, prog)
+		prog.Abandon()
 		return nil, err
 	}
 	in.support.wraps.forget()

@@ -74,10 +74,9 @@ func (s *support) shownName(p shown) string {
 func (s *support) out() io.Writer { return streamWriter{s, stdout} }
 
 // Print is fmt.Print.
-func (s *support) Print(args ...any) (int, error) { return io.WriteString(s.out(), s.sprint(args)) }
-
-// sprint is fmt.Sprint, which puts spaces between operands that are no strings; shown strings count as strings.
-func (s *support) sprint(args []any) string { return fmt.Sprint(args...) }
+func (s *support) Print(args ...any) (int, error) {
+	return io.WriteString(s.out(), fmt.Sprint(args...))
+}
 
 // Println is fmt.Println.
 func (s *support) Println(args ...any) (int, error) {

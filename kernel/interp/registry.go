@@ -10,8 +10,6 @@ import (
 	"sync"
 
 	"golang.org/x/tools/go/types/typeutil"
-
-	"gradbook/kernel/cell"
 )
 
 // registry knows the session's types by the Go types that stand for them in the interpreter.
@@ -330,8 +328,7 @@ func (s *support) Equal(a, b any) bool {
 	a, b = unwrap(a), unwrap(b)
 	defer func() {
 		if p := recover(); p != nil {
-			if e, ok := p.(runtime.Error); ok && a != nil {
-				_ = e
+			if _, ok := p.(runtime.Error); ok && a != nil {
 				panic(runtimeError("runtime error: comparing uncomparable type " + s.typeName(a)))
 			}
 			panic(p)
@@ -356,5 +353,3 @@ func mapClone(m any) any {
 	}
 	return c.Interface()
 }
-
-var _ = cell.TypeName

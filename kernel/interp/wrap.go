@@ -64,6 +64,8 @@ func (w *wrappers) init(table interp.Exports) {
 	}
 	w.add("encoding/json", reflect.TypeFor[jsonBoth]())
 	w.add("encoding", reflect.TypeFor[textBoth]())
+	w.add("io", reflect.TypeFor[readerWriterTo]())
+	w.add("io", reflect.TypeFor[writerReaderFrom]())
 	sort.SliceStable(w.list, func(i, j int) bool {
 		a, b := w.list[i], w.list[j]
 		if len(a.methods) != len(b.methods) {
@@ -221,7 +223,7 @@ func textual(x *wrapper, pkg string) bool {
 func treatsStructure(pkg string) bool {
 	first, _, _ := strings.Cut(pkg, "/")
 	switch first {
-	case "encoding", "reflect", "sort", "text", "html", "database", "runtime":
+	case "encoding", "reflect", "sort", "text", "html", "database":
 		return true
 	}
 	return false
