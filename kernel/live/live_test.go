@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"gradbook/gpu"
 	"gradbook/kernel"
 	"gradbook/kernel/wire"
 	"gradbook/session"
@@ -263,6 +264,9 @@ func TestBackgroundGoroutinesAreNotLookedAt(t *testing.T) {
 
 // An interrupt that reaches the session as a cell ends must not stop the next.
 func TestAnInterruptBetweenCells(t *testing.T) {
+	// A session makes its device the default one of the process.
+	before := gpu.SetDefault(nil)
+	defer gpu.SetDefault(before)
 	s := session.New()
 	defer s.Close()
 	c := cells{s}
