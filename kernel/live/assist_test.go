@@ -13,6 +13,7 @@ import (
 
 func newTestEvaluator(t *testing.T, cells ...string) kernel.Evaluator {
 	t.Helper()
+	t.Cleanup(func() { session.Current().Close() })
 	drop := func(int, []byte) {}
 	e, err := newEvaluator(kernel.Streams{Stdout: drop, Stderr: drop, Stdin: io.Reader(strings.NewReader(""))})
 	if err != nil {
