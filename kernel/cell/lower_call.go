@@ -272,7 +272,7 @@ func (l *lowerer) args(c callee, x *ast.CallExpr) (list []string) {
 		switch {
 		case x.Ellipsis.IsValid() && i == np-1:
 			list = append(list, l.spread(c, a, t)+"...")
-		case c.sig.Variadic() && i == np-1 && i == len(x.Args)-1 && types.IsInterface(l.sub(t)) && l.isSlice(a):
+		case c.sig.Variadic() && i == np-1 && i == len(x.Args)-1 && l.isSlice(a):
 			v := l.value(a, t) // yaegi would take a lone slice for all the arguments
 			if c.pkg != nil && emptyInterface(l.sub(t)) {
 				v = l.foreign(a, c.pkg)

@@ -74,7 +74,7 @@ func (l *lowerer) hidesName(t types.Type) bool {
 		return hides(t.Key()) || hides(t.Elem())
 	case *types.Struct:
 		for f := range t.Fields() {
-			if hides(f.Type()) {
+			if f.Embedded() || hides(f.Type()) { // an embedded field may bring methods
 				return true
 			}
 		}

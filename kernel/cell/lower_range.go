@@ -130,6 +130,9 @@ func (l *lowerer) rangeOver(b *strings.Builder, s *ast.RangeStmt, p *loop) {
 		}
 	}
 	if isPtr {
+		if fetch == "" && l.calls(s.X) {
+			fmt.Fprintf(b, "{ %s := %s }\n", l.tmp("x"), x) // for its effect
+		}
 		x = fmt.Sprint(t.(*types.Array).Len())
 		if k == "" {
 			k = l.tmp("k")
@@ -207,6 +210,9 @@ func (l *lowerer) rangeFunc(b *strings.Builder, s *ast.RangeStmt, p *loop, sig *
 		vals = append(vals, loopValue{x, n, t})
 	}
 	over := l.operand(s.X)
+	if strings.HasPrefix(over, "func(") { // only a literal may stand in parentheses
+		over = "(" + over + ")"
+	}
 	var body strings.Builder
 	l.bind(&body, s, vals...)
 	l.loopBody(&body, s, p)
@@ -215,7 +221,7 @@ func (l *lowerer) rangeFunc(b *strings.Builder, s *ast.RangeStmt, p *loop, sig *
 		fmt.Fprintf(b, "var %s %s\n", r, l.typeStr(l.sig.Results().At(i).Type()))
 	}
 	fmt.Fprintf(b, "%s_done := false\n", p.state)
-	fmt.Fprintf(b, "(%s)(func(%s) bool { %s\nif %s_done { krt.IteratorDone() }\n%s_done = true\nif !func() bool {%s\nreturn true }() { return false }\n%s_done = false\nreturn true })\n%s_done = true\n",
+	fmt.Fprintf(b, "%s(func(%s) bool { %s\nif %s_done { krt.IteratorDone() }\n%s_done = true\nif !func() bool {%s\nreturn true }() { return false }\n%s_done = false\nreturn true })\n%s_done = true\n",
 		over, strings.Join(params, ", "), stopCheck, p.state, p.state, body.String(), p.state, p.state)
 	for _, e := range p.exits {
 		fmt.Fprintf(b, "if %s == %d { ", p.state, e.code)

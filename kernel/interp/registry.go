@@ -86,9 +86,12 @@ func (r *registry) method(t types.Type, name string) (reflect.Value, bool) {
 	return f, ok
 }
 
+// cellsPackage stands for the package of any cell: names that are not exported are compared by its path.
+var cellsPackage = types.NewPackage("main", "main")
+
 // lookup finds a method in the method set of a session type.
 func lookup(t types.Type, name string) *types.Selection {
-	var pkg *types.Package
+	pkg := cellsPackage
 	u := t
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		u = p.Elem()
