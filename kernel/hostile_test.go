@@ -64,19 +64,22 @@ func TestHostileContents(t *testing.T) {
 	}
 }
 
+// harmless says whether content is an object that runs no code: a valid cell may be one that never ends.
+func harmless(content []byte) bool {
+	var req struct{ Code string }
+	return json.Valid(content) && content[0] == '{' && (json.Unmarshal(content, &req) != nil || req.Code == "")
+}
+
 // FuzzContent sends any object as the content of every request.
 func FuzzContent(f *testing.F) {
 	for i, content := range hostileContents {
-		f.Add(i%len(requestTypes), []byte(content))
+		if harmless([]byte(content)) {
+			f.Add(i%len(requestTypes), []byte(content))
+		}
 	}
 	f.Fuzz(func(t *testing.T, kind int, content []byte) {
-		if !json.Valid(content) || content[0] != '{' {
-			t.Skip()
-		}
-		// A valid cell may run, and may be one that never ends.
-		var req struct{ Code string }
-		if json.Unmarshal(content, &req) == nil && req.Code != "" {
-			t.Skip()
+		if !harmless(content) {
+			t.Skip("not an object, or one with code to run")
 		}
 		l := newLab(t, nil)
 		l.hit(requestTypes[uint(kind)%uint(len(requestTypes))], string(content))
