@@ -116,11 +116,7 @@ func (c *checker) parse() bool {
 		c.errs.addAll(err)
 	}
 	if len(c.errs.List) > 0 {
-		lines := strings.Count(c.src, "\n") + 1
-		for i, d := range c.errs.List { // the wrapper's own brace is past the end of the cell
-			c.errs.List[i].Line = min(d.Line, lines)
-			c.errs.List[i].Msg = strings.ReplaceAll(d.Msg, "'EOF'", "end of cell")
-		}
+		c.errs.endAtCell()
 		return false
 	}
 	if len(sf.Decls) != 1 {

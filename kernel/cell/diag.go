@@ -6,8 +6,10 @@ import (
 	"go/token"
 	"go/types"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -75,6 +77,56 @@ func (e *Errors) addAll(err error) {
 	for _, p := range list {
 		e.add(p.Pos, "syntax error: "+p.Msg)
 	}
+}
+
+// endAtCell rewrites what the parser said of the end of the cell, where the wrapper's own brace stands: a bracket too many
+// is named where it is, and all else means that the cell ends too early, after its last word.
+func (e *Errors) endAtCell() {
+	text := strings.TrimRightFunc(e.Src, unicode.IsSpace)
+	lines := strings.Count(e.Src, "\n") + 1
+	last := Diagnostic{
+		Line: strings.Count(text, "\n") + 1,
+		Col:  len(text) - strings.LastIndexByte(text, '\n'),
+		Msg:  "syntax error: unexpected end of cell",
+	}
+	early, late := false, false
+	e.List = slices.DeleteFunc(e.List, func(d Diagnostic) bool {
+		if d.Line <= lines && !strings.Contains(d.Msg, "found 'EOF'") {
+			return false
+		}
+		if strings.Contains(d.Msg, "expected declaration") {
+			late = true
+		} else {
+			early = true
+		}
+		return true
+	})
+	switch d, ok := unmatched(e.Src); {
+	case late && ok:
+		e.List = append(e.List, d)
+	case early || late:
+		// A comma missed at the very end is the same complaint.
+		e.List = slices.DeleteFunc(e.List, func(d Diagnostic) bool { return d.Line == last.Line && strings.Contains(d.Msg, "missing ','") })
+		e.List = append(e.List, last)
+	}
+}
+
+// unmatched finds the first closing bracket that nothing opened.
+func unmatched(src string) (Diagnostic, bool) {
+	toks, _ := scan(src)
+	depth := 0
+	for _, t := range toks {
+		switch t.tok {
+		case token.LPAREN, token.LBRACK, token.LBRACE:
+			depth++
+		case token.RPAREN, token.RBRACK, token.RBRACE:
+			if depth--; depth < 0 {
+				before := src[:t.off]
+				return Diagnostic{strings.Count(before, "\n") + 1, t.off - strings.LastIndexByte(before, '\n'), "syntax error: unexpected " + t.tok.String()}, true
+			}
+		}
+	}
+	return Diagnostic{}, false
 }
 
 // orNil sorts the errors and drops those that a line repeats; it is nil where there are none.
