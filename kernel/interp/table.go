@@ -21,18 +21,7 @@ func (s *support) table(t types.Type, v reflect.Value) string {
 			return ""
 		}
 		return s.rows(append([]string{""}, names(fields)...), v.Len(), func(i int) []string {
-			row := []string{fmt.Sprint(i)}
-			e := v.Index(i)
-			for e.Kind() == reflect.Pointer {
-				if e.IsNil() {
-					return append(row, "<nil>")
-				}
-				e = e.Elem()
-			}
-			for j, f := range fields {
-				row = append(row, s.plain(f.typ, e.Field(j)))
-			}
-			return row
+			return s.structCells([]string{fmt.Sprint(i)}, fields, v.Index(i))
 		})
 	case v.Kind() == reflect.Map && v.Len() > 0:
 		var kt, et types.Type
@@ -51,19 +40,24 @@ func (s *support) table(t types.Type, v reflect.Value) string {
 			if !isStruct {
 				return append(row, s.plain(et, e))
 			}
-			for e.Kind() == reflect.Pointer {
-				if e.IsNil() {
-					return append(row, "<nil>")
-				}
-				e = e.Elem()
-			}
-			for j, f := range fields {
-				row = append(row, s.plain(f.typ, e.Field(j)))
-			}
-			return row
+			return s.structCells(row, fields, e)
 		})
 	}
 	return ""
+}
+
+// structCells appends the fields of a struct, or of the one that e points to, to a row.
+func (s *support) structCells(row []string, fields []column, e reflect.Value) []string {
+	for e.Kind() == reflect.Pointer {
+		if e.IsNil() {
+			return append(row, "<nil>")
+		}
+		e = e.Elem()
+	}
+	for j, f := range fields {
+		row = append(row, s.plain(f.typ, e.Field(j)))
+	}
+	return row
 }
 
 func underlying(t types.Type) types.Type {
