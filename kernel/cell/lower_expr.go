@@ -122,21 +122,33 @@ func (l *lowerer) index(x *ast.IndexExpr) string {
 		s, xt = "(*"+s+")", p.Elem().Underlying()
 	}
 	i := l.expr(x.Index)
-	if l.inRange(x, xt) || !l.pure(x.X) {
+	if l.inRange(x, xt) {
 		return s + "[" + i + "]"
+	}
+	if b, ok := l.under(l.info.TypeOf(x.Index)).(*types.Basic); ok && b.Kind() != types.Int && b.Kind() != types.UntypedInt {
+		i = "int(" + i + ")"
 	}
 	n := "len(" + s + ")"
 	if a, ok := xt.(*types.Array); ok {
 		n = fmt.Sprint(a.Len())
-	}
-	if b, ok := l.under(l.info.TypeOf(x.Index)).(*types.Basic); ok && b.Kind() != types.Int && b.Kind() != types.UntypedInt {
-		i = "int(" + i + ")"
+	} else if !l.pure(x.X) {
+		return l.indexOnce(x, xt, s, i)
 	}
 	if l.hoist != nil && l.pure(x.Index) {
 		*l.hoist = append(*l.hoist, fmt.Sprintf("if %s < 0 || %s >= %s { krt.BadIndex(%s, %s) }", i, i, n, i, n))
 		return s + "[" + i + "]"
 	}
 	return s + "[krt.Index(" + i + ", " + n + ")]"
+}
+
+// indexOnce indexes a slice or string that may be computed only once, s: it becomes a parameter.
+func (l *lowerer) indexOnce(x *ast.IndexExpr, xt types.Type, s, i string) string {
+	params := "(k_s " + l.typeStr(l.info.TypeOf(x.X)) + ", k_i int)"
+	const element = "k_s[krt.Index(k_i, len(k_s))]"
+	if slice, ok := xt.(*types.Slice); ok { // a pointer, as the element may be assigned to
+		return "(*func" + params + " *" + l.typeStr(slice.Elem()) + " { return &" + element + " }(" + s + ", " + i + "))"
+	}
+	return "func" + params + " byte { return " + element + " }(" + s + ", " + i + ")"
 }
 
 func (l *lowerer) slice(x *ast.SliceExpr) string {
@@ -215,7 +227,11 @@ func (l *lowerer) unary(x *ast.UnaryExpr) string {
 				return l.local(o)
 			}
 		}
-		return "&" + l.expr(x.X)
+		of := l.expr(x.X)
+		if p, ok := strings.CutPrefix(of, "(*func("); ok { // yaegi takes no address of what a call's pointer points to
+			return "(func(" + p
+		}
+		return "&" + of
 	case token.ARROW:
 		return l.receive(x, false)
 	}

@@ -167,7 +167,7 @@ def test_errors_are_red_and_have_a_line(frontend, notebook):
     frontend.run_cell(0)
     frontend.wait_text(0, "x.y undefined")
     frontend.run_cell(1)
-    frontend.wait_text(1, "index out of range")
+    frontend.wait_text(1, "index out of range [3] with length 1")
     frontend.picture(OUT / f"errors-{frontend.kind}.png")
     for cell in (0, 1):
         assert "line 2" in frontend.text(cell)
