@@ -33,7 +33,7 @@ func Comparison(c *session.Comparison) display.Bundle {
 }
 
 func comparisonTable(c *session.Comparison) *table {
-	t := &table{head: []string{"device", ">step", ">half of them in", ">first step", ">device time", ">launches", ">up", ">down", ">peak", ">loss differs", ">weights differ"}}
+	t := &table{head: []string{"device", ">step", ">middle half", ">first step", ">device time", ">launches", ">up", ">down", ">peak", ">loss differs", ">weights differ"}}
 	for _, r := range c.Rows {
 		if r.Err != "" {
 			t.add(r.Device, "–", "–", "–", "–", "–", "–", "–", "–", "–", "–")
@@ -153,7 +153,7 @@ func barOption(bars []bar) map[string]any {
 		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(false)}),
 		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "ms per step, median", NameLocation: "middle", NameGap: 26}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: labels, Inverse: yes}),
-		charts.WithGridOpts(opts.Grid{Left: num(barLabels(bars)), Right: "40", Top: "6", Bottom: "36"}),
+		charts.WithGridOpts(opts.Grid{Left: num(barLabels(bars)), Right: "40", Top: "6", Bottom: "46"}),
 	)
 	chart.AddSeries("step", nil, charts.WithBarChartOpts(opts.BarChart{BarWidth: "18"}))
 	chart.MultiSeries[0].Data = data

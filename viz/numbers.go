@@ -8,9 +8,9 @@ import (
 
 // envelope chooses at most about n of the values, by index: of each stretch
 // the least and the largest, so that no peak is lost, and what is not a number
-// when a stretch has one.
+// when a stretch has one; the first and the last value always.
 func envelope(vs []float64, n int) []int {
-	keep := make([]int, 0, min(len(vs), n+2))
+	keep := make([]int, 0, min(len(vs), n+3))
 	if len(vs) <= n {
 		for i := range vs {
 			keep = append(keep, i)
@@ -32,6 +32,9 @@ func envelope(vs []float64, n int) []int {
 			}
 		}
 		a, b := min(lo, hi), max(lo, hi)
+		if s == 0 && a != 0 {
+			keep = append(keep, 0)
+		}
 		if bad >= 0 {
 			a, b = min(a, bad), max(a, bad)
 		}

@@ -14,10 +14,11 @@ func TestEnvelopeKeepsPeaks(t *testing.T) {
 	for i := range vs {
 		vs[i] = r.Float64()
 	}
+	vs[0], vs[1], vs[2] = 0.5, 0.7, 0.3 // the first is neither least nor largest
 	vs[31_415], vs[27_182], vs[50_000] = 9, -9, math.NaN()
 	keep := envelope(vs, 600)
-	if len(keep) > 602 || !slices.IsSorted(keep) || keep[len(keep)-1] != len(vs)-1 {
-		t.Errorf("%d kept, sorted %v, last %d", len(keep), slices.IsSorted(keep), keep[len(keep)-1])
+	if len(keep) > 603 || !slices.IsSorted(keep) || keep[0] != 0 || keep[len(keep)-1] != len(vs)-1 {
+		t.Errorf("%d kept, sorted %v, first %d, last %d", len(keep), slices.IsSorted(keep), keep[0], keep[len(keep)-1])
 	}
 	for _, i := range []int{31_415, 27_182, 50_000} {
 		if !slices.Contains(keep, i) {

@@ -173,7 +173,7 @@ func TestComparison(t *testing.T) {
 	if n := strings.Count(picture, `height="18"`); n != 2 {
 		t.Errorf("%d bars, want one for each device that worked", n)
 	}
-	for _, want := range []string{"vulkan  9 ms     8 ms – 10 ms", "1.5e-06", "cuda: no CUDA driver", "differences from host"} {
+	for _, want := range []string{"vulkan  9 ms  8 ms – 10 ms", "1.5e-06", "cuda: no CUDA driver", "differences from host"} {
 		if !strings.Contains(b.Plain(), want) {
 			t.Errorf("%q is missing in:\n%s", want, b.Plain())
 		}
