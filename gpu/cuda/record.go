@@ -4,12 +4,12 @@ package cuda
 
 import (
 	"errors"
-	"slices"
 
 	"gorgonia.org/cu"
 
 	"gradbook/gpu"
 	"gradbook/gpu/cuda/driver"
+	"gradbook/gpu/hazard"
 )
 
 // recording is a CUDA graph of launches, and the scratch memory that they use.
@@ -72,7 +72,8 @@ func (b *backend) Record(launches []gpu.Launch) (gpu.Recording, error) {
 func (r *recording) capture(launches []gpu.Launch) error {
 	b := r.b
 	work := make([]func() error, len(launches))
-	deps := newHazards()
+	after := make([][]int, len(launches))
+	hazards := hazard.New()
 	for i := range launches {
 		l, j := &launches[i], &job{}
 		if err := b.lower(j, l, r); err != nil {
@@ -80,7 +81,7 @@ func (r *recording) capture(launches []gpu.Launch) error {
 		}
 		work[i] = func() error { return b.giveAll(j) }
 		for k, s := range l.Args {
-			deps.use(s.Buffer, l.Kernel.Info().Args[k].Access)
+			hazards.Use(s.Buffer, l.Kernel.Info().Args[k].Access)
 		}
 		if p := j.product(); p != nil {
 			w, err := r.workspace()
@@ -88,16 +89,16 @@ func (r *recording) capture(launches []gpu.Launch) error {
 				return err
 			}
 			p.workspace = w
-			deps.use(w, gpu.InOut)
+			hazards.Use(w, gpu.InOut)
 		}
-		deps.next()
+		after[i] = hazards.Next()
 	}
 	leave, err := b.enter()
 	if err != nil {
 		return err
 	}
 	defer leave()
-	r.graph, err = b.queue.Capture(work, deps.after)
+	r.graph, err = b.queue.Capture(work, after)
 	return err
 }
 
@@ -129,48 +130,4 @@ func (r *recording) Close() {
 		r.b.queue.Discard(r.graph)
 		r.free()
 	}
-}
-
-// hazards works out which earlier steps each step has to wait for.
-type hazards struct {
-	after  [][]int
-	now    []int // of the current step
-	step   int
-	writer map[any]int   // the last step that wrote a resource
-	reader map[any][]int // those that read it since
-	uses   []use         // of the current step
-}
-
-type use struct {
-	resource any
-	access   gpu.Access
-}
-
-func newHazards() *hazards { return &hazards{writer: map[any]int{}, reader: map[any][]int{}} }
-
-// use tells that the current step uses a resource.
-func (h *hazards) use(resource any, access gpu.Access) {
-	if w, ok := h.writer[resource]; ok {
-		h.now = append(h.now, w)
-	}
-	if access != gpu.In {
-		h.now = append(h.now, h.reader[resource]...)
-	}
-	h.uses = append(h.uses, use{resource, access})
-}
-
-// next ends the current step.
-func (h *hazards) next() {
-	slices.Sort(h.now)
-	h.after = append(h.after, slices.Compact(h.now))
-	for _, u := range h.uses {
-		if u.access == gpu.In {
-			h.reader[u.resource] = append(h.reader[u.resource], h.step)
-		} else {
-			h.writer[u.resource] = h.step
-			delete(h.reader, u.resource)
-		}
-	}
-	h.now, h.uses = nil, nil
-	h.step++
 }
