@@ -150,25 +150,11 @@ func (l *lowerer) typeSwitch(b *strings.Builder, s *ast.TypeSwitchStmt, label st
 		}
 		tests[cc] = strings.Join(list, " || ")
 	}
-	if label != "" {
-		b.WriteString(label + ":\n")
-	}
-	b.WriteString("switch {")
-	l.push(&loop{kind: switchLoop, label: label})
-	for _, c := range s.Body.List {
-		cc := c.(*ast.CaseClause)
-		if cc.List == nil {
-			b.WriteString("\ndefault:\n")
-		} else {
-			b.WriteString("\ncase " + tests[cc] + ":\n")
-		}
+	l.cases(b, s.Body, label, func(cc *ast.CaseClause) string { return tests[cc] }, func(cc *ast.CaseClause) {
 		if o := l.info.Implicits[cc]; o != nil && name != "_" && name != "" {
 			l.bindCase(b, cc, o, name, tv, l.typeOf(x))
 		}
-		l.block(b, cc.Body)
-	}
-	l.pop()
-	b.WriteString("\n} }")
+	})
 }
 
 // typeTest writes the test of one case. A concrete type's is computed before the switch: yaegi's assertion needs a statement.

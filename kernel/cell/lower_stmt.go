@@ -241,22 +241,31 @@ func (l *lowerer) switchStmt(b *strings.Builder, s *ast.SwitchStmt, label string
 		}
 		fmt.Fprintf(b, "var %s %s = %s\n", tag, l.typeStr(t), l.value(s.Tag, t))
 	}
+	l.cases(b, s.Body, label, func(cc *ast.CaseClause) string {
+		var tests []string
+		for _, x := range cc.List {
+			tests = append(tests, l.caseTest(tag, s.Tag, x))
+		}
+		return strings.Join(tests, " || ")
+	}, func(*ast.CaseClause) {})
+}
+
+// cases writes the clauses of a switch and the end of the block around it. A clause is taken when its test holds, and begins
+// with what bind writes.
+func (l *lowerer) cases(b *strings.Builder, body *ast.BlockStmt, label string, test func(*ast.CaseClause) string, bind func(*ast.CaseClause)) {
 	if label != "" {
 		b.WriteString(label + ":\n")
 	}
 	b.WriteString("switch {")
 	l.push(&loop{kind: switchLoop, label: label})
-	for _, c := range s.Body.List {
+	for _, c := range body.List {
 		cc := c.(*ast.CaseClause)
 		if cc.List == nil {
 			b.WriteString("\ndefault:\n")
 		} else {
-			var tests []string
-			for _, x := range cc.List {
-				tests = append(tests, l.caseTest(tag, s.Tag, x))
-			}
-			b.WriteString("\ncase " + strings.Join(tests, " || ") + ":\n")
+			b.WriteString("\ncase " + test(cc) + ":\n")
 		}
+		bind(cc)
 		l.block(b, cc.Body)
 	}
 	l.pop()
