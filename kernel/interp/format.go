@@ -315,31 +315,28 @@ func (w *printer) list(t types.Type, v reflect.Value, depth int) {
 		w.leaf(t, v)
 		return
 	}
+	w.parts(t, v, "[", v.Len(), func(i int) { w.value(elem, v.Index(i), depth+1) })
+}
+
+// parts prints the n parts of a list or map in brackets.
+func (w *printer) parts(t types.Type, v reflect.Value, open string, n int, part func(i int)) {
+	shut, between := "]", " "
 	if w.sharp {
 		name := w.typeName(t, v)
-		if v.Kind() == reflect.Slice && v.IsNil() {
+		if v.Kind() != reflect.Array && v.IsNil() {
 			w.out.WriteString(name + "(nil)")
 			return
 		}
-		w.out.WriteString(name + "{")
-	} else {
-		w.out.WriteString("[")
+		open, shut, between = name+"{", "}", ", "
 	}
-	for i := range v.Len() {
+	w.out.WriteString(open)
+	for i := range n {
 		if i > 0 {
-			if w.sharp {
-				w.out.WriteString(", ")
-			} else {
-				w.out.WriteString(" ")
-			}
+			w.out.WriteString(between)
 		}
-		w.value(elem, v.Index(i), depth+1)
+		part(i)
 	}
-	if w.sharp {
-		w.out.WriteString("}")
-	} else {
-		w.out.WriteString("]")
-	}
+	w.out.WriteString(shut)
 }
 
 func (w *printer) mapping(t types.Type, v reflect.Value, depth int) {
@@ -349,33 +346,12 @@ func (w *printer) mapping(t types.Type, v reflect.Value, depth int) {
 			kt, et = m.Key(), m.Elem()
 		}
 	}
-	if w.sharp {
-		name := w.typeName(t, v)
-		if v.IsNil() {
-			w.out.WriteString(name + "(nil)")
-			return
-		}
-		w.out.WriteString(name + "{")
-	} else {
-		w.out.WriteString("map[")
-	}
-	for i, k := range sortedMapKeys(v) {
-		if i > 0 {
-			if w.sharp {
-				w.out.WriteString(", ")
-			} else {
-				w.out.WriteString(" ")
-			}
-		}
-		w.value(kt, k, depth+1)
+	keys := sortedMapKeys(v)
+	w.parts(t, v, "map[", len(keys), func(i int) {
+		w.value(kt, keys[i], depth+1)
 		w.out.WriteString(":")
-		w.value(et, v.MapIndex(k), depth+1)
-	}
-	if w.sharp {
-		w.out.WriteString("}")
-	} else {
-		w.out.WriteString("]")
-	}
+		w.value(et, v.MapIndex(keys[i]), depth+1)
+	})
 }
 
 func (w *printer) pointer(t types.Type, v reflect.Value, depth int) {
