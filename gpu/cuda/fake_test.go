@@ -42,6 +42,7 @@ type fakeDriver struct {
 	set     func(what string, value int64)
 	failOn  func(call string, after, result int32)
 	used    func() int64
+	objects func() int32 // of cuBLASLt
 	extent  func(address uint64) int64
 	at      func(address uint64) unsafe.Pointer
 	name    func(address uint64) int64
@@ -74,6 +75,7 @@ func (f *fakeDriver) build(dir string) error {
 	purego.RegisterLibFunc(&f.set, h, "fake_set")
 	purego.RegisterLibFunc(&f.failOn, h, "fake_fail")
 	purego.RegisterLibFunc(&f.used, h, "fake_used")
+	purego.RegisterLibFunc(&f.objects, h, "fake_lt_objects")
 	purego.RegisterLibFunc(&f.extent, h, "fake_extent")
 	purego.RegisterLibFunc(&f.at, h, "fake_at")
 	purego.RegisterLibFunc(&f.name, h, "fake_name")
@@ -112,7 +114,7 @@ func identify(image string) module {
 func openFake(t *testing.T) *backend {
 	t.Helper()
 	fake.takeLog()
-	before := fake.used()
+	before, objects := fake.used(), fake.objects()
 	b, err := open(0)
 	if err != nil {
 		t.Fatal(err)
@@ -124,6 +126,9 @@ func openFake(t *testing.T) *backend {
 		}
 		if n := fake.used() - before; n != 0 {
 			t.Errorf("%d bytes of device memory are left", n)
+		}
+		if n := fake.objects() - objects; n != 0 {
+			t.Errorf("%d objects of cuBLASLt are left", n)
 		}
 		if log := fake.takeLog(); !wasLost && strings.Contains(log, "\nwork fails") {
 			t.Error("work failed:", log)

@@ -32,7 +32,8 @@ type piece struct {
 	params      [gpu.MaxBlock]byte
 
 	product   driver.Product // aProduct
-	workspace cu.DevicePtr   // if not 0, in place of the backend's
+	fused     fused          // aFused
+	workspace cu.DevicePtr   // of either; if not 0, in place of the backend's
 
 	dst, src cu.DevicePtr // aCopy
 	bytes    int64
@@ -43,6 +44,7 @@ type kind uint8
 const (
 	aKernel kind = iota
 	aProduct
+	aFused
 	aCopy
 )
 
@@ -99,17 +101,20 @@ func (b *backend) give(p *piece, t gpu.DType) error {
 	switch p.kind {
 	case aProduct:
 		return b.products.start(p, t)
+	case aFused:
+		return b.products.startFused(p)
 	case aCopy:
 		return b.queue.Copy(p.dst, p.src, p.bytes)
 	}
 	return b.queue.Launch(p.fn, p.grid, p.block, p.params[:])
 }
 
-// product is the job's piece for cuBLAS, or nil.
-func (j *job) product() *piece {
+// needsWorkspace is the job's piece that needs a workspace of cuBLAS's, or nil.
+func (j *job) needsWorkspace() *piece {
 	for i := range j.n {
-		if j.pieces[i].kind == aProduct {
-			return &j.pieces[i]
+		p := &j.pieces[i]
+		if p.kind == aProduct || p.kind == aFused && p.fused.plan.Workspace > 0 {
+			return p
 		}
 	}
 	return nil

@@ -26,6 +26,10 @@ type products struct {
 	tf32      bool
 	always    bool // for every product, whatever is faster
 	workspace cu.DevicePtr
+
+	lt    *driver.Lt // nil: no product with its end in it
+	noLt  error
+	plans map[driver.Matmul]*driver.MatmulPlan // nil where cuBLASLt has no algorithm
 }
 
 func (p *products) init(b *backend) error {
@@ -44,6 +48,11 @@ func (p *products) init(b *backend) error {
 	p.blas, p.missing = b.queue.NewBLAS(p.workspace, workspaceBytes, p.tf32)
 	if p.missing != nil {
 		b.release(p.workspace)
+		return nil
+	}
+	if os.Getenv("GRADBOOK_CUBLASLT") != "0" {
+		p.lt, p.noLt = b.queue.NewLt()
+		p.plans = map[driver.Matmul]*driver.MatmulPlan{}
 	}
 	return nil
 }
@@ -57,10 +66,21 @@ func (p *products) name() string {
 	if p.tf32 {
 		name += " (TF32)"
 	}
+	if p.noLt != nil {
+		name += ", " + p.noLt.Error()
+	}
 	return name
 }
 
 func (p *products) close(b *backend) {
+	for _, plan := range p.plans {
+		if plan != nil {
+			plan.Discard()
+		}
+	}
+	if p.lt != nil {
+		p.lt.Close()
+	}
 	if p.blas != nil {
 		p.blas.Close()
 		b.release(p.workspace)
@@ -103,6 +123,9 @@ func (b *backend) lowerProduct(j *job, l *gpu.Launch, addrs []uint64, scratch me
 	}
 	if !b.products.serves(l, &g) {
 		return false, nil
+	}
+	if fused, err := b.products.fuse(j, l, &g, addrs); fused || err != nil {
+		return true, err
 	}
 	j.addProduct(&g)
 	switch p := l.Params.(type) {

@@ -83,7 +83,7 @@ func (r *recording) capture(launches []gpu.Launch) error {
 		for k, s := range l.Args {
 			hazards.Use(s.Buffer, l.Kernel.Info().Args[k].Access)
 		}
-		if p := j.product(); p != nil {
+		if p := j.needsWorkspace(); p != nil {
 			w, err := r.workspace()
 			if err != nil {
 				return err

@@ -63,6 +63,12 @@ func readable(log string) string {
 			a, _ := strconv.ParseUint(hexAddress, 16, 64)
 			return placeOf(a, first)
 		}
+		matrices := func(at ...int) {
+			for _, i := range at {
+				address, rest, _ := strings.Cut(f[i], ",")
+				f[i] = place(address) + "," + rest
+			}
+		}
 		switch f[0] {
 		case "alloc":
 			if f[2] == "out" {
@@ -86,11 +92,11 @@ func readable(log string) string {
 			n, _ := strconv.Atoi(f[2])
 			t := fake.modules[int32(n)].dtype
 			f = []string{"launch", f[1] + "." + t.String(), f[3], "x", f[4], fields(f[1], t, f[5], first)}
+		case "matmul":
+			matrices(4, 5, 6)
+			f[9] = place(f[9])
 		case "product":
-			for _, i := range []int{5, 6, 8} {
-				address, rest, _ := strings.Cut(f[i], ",")
-				f[i] = place(address) + "," + rest
-			}
+			matrices(5, 6, 8)
 		}
 		fmt.Fprintln(&out, strings.Join(f, " "))
 	}

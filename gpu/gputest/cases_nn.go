@@ -75,11 +75,14 @@ func randomCases() (cs []testCase) {
 }
 
 func linearCases() (cs []testCase) {
-	for _, s := range [][3]uint32{{1, 1, 1}, {5, 7, 3}, {32, 100, 10}, {64, 64, 64}, {17, 300, 33}, {256, 20, 130}} {
+	for _, s := range [][3]uint32{{1, 1, 1}, {5, 7, 3}, {32, 100, 10}, {64, 64, 64}, {17, 300, 33}, {256, 20, 130}, {160, 264, 96}} {
 		for _, act := range []gpu.UnaryOp{gpu.Identity, gpu.ReLU, gpu.Sigmoid, gpu.Tanh} {
 			cs = append(cs, testCase{kernel: gpu.Linear, terms: float64(s[1]),
 				params: &gpu.LinearParams{Act: act, Rows: s[0], In: s[1], Out: s[2]}, loose: 4})
 		}
+		// A NaN stays one: where a device's maximum loses it, training that went wrong looks right.
+		cs = append(cs, testCase{kernel: gpu.Linear, terms: float64(s[1]),
+			params: &gpu.LinearParams{Act: gpu.ReLU, Rows: s[0], In: s[1], Out: s[2]}, inputs: inputs{"x": rarely(nan)}, loose: 4})
 		cs = append(cs, testCase{kernel: gpu.LinearParamBwd, terms: float64(s[0]),
 			params: &gpu.LinearParamBwdParams{Rows: s[0], In: s[1], Out: s[2]}})
 	}

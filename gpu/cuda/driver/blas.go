@@ -22,6 +22,9 @@ var BLASLibraries = []string{
 	"/usr/local/cuda/lib64/libcublas.so.13", "/usr/local/cuda/lib64/libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so.11",
 }
 
+// blasLibrary is the one that was opened.
+var blasLibrary string
+
 var loadBLAS = sync.OnceValue(func() error {
 	var all []error
 	for _, l := range BLASLibraries {
@@ -29,6 +32,7 @@ var loadBLAS = sync.OnceValue(func() error {
 		why := C.blas_open(name)
 		C.free(unsafe.Pointer(name))
 		if why == nil {
+			blasLibrary = l
 			return nil
 		}
 		all = append(all, errors.New(C.GoString(why)))
@@ -38,6 +42,9 @@ var loadBLAS = sync.OnceValue(func() error {
 
 // BLASStatus is a cublasStatus_t other than success.
 type BLASStatus int
+
+// NotSupportedByBLAS is the status of what the library has no algorithm for.
+const NotSupportedByBLAS BLASStatus = 15
 
 func (s BLASStatus) Error() string {
 	names := map[BLASStatus]string{1: "NOT_INITIALIZED", 3: "ALLOC_FAILED", 7: "INVALID_VALUE", 8: "ARCH_MISMATCH",

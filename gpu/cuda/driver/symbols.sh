@@ -15,7 +15,7 @@ lacking() {
 		END { for (name in lacks) if (!(name in has)) print name }'
 }
 
-for source in calls blas; do
+for source in calls blas lt; do
 	# shellcheck disable=SC2086
 	${CC:-gcc} $CGO_CFLAGS -c -o "$objects/$source.o" "$source.c"
 done

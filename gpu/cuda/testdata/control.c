@@ -211,20 +211,6 @@ int fake_submit(struct stream *s, struct work w)
 	return SUCCESS;
 }
 
-#define ELEMENT(type, base, i) ((type *)(base))[i]
-
-#define MULTIPLY(type)                                                                                        \
-	for (int batch = 0; batch < p->batch; batch++)                                                        \
-		for (int j = 0; j < p->n; j++)                                                                \
-			for (int i = 0; i < p->m; i++) {                                                      \
-				type sum = 0;                                                                 \
-				for (int l = 0; l < p->k; l++)                                                \
-					sum += ELEMENT(type, p->a, batch * p->stridea + (p->transa ? l + (long long)i * p->lda : i + (long long)l * p->lda)) * \
-					       ELEMENT(type, p->b, batch * p->strideb + (p->transb ? j + (long long)l * p->ldb : l + (long long)j * p->ldb)); \
-				type *c = &ELEMENT(type, p->c, batch * p->stridec + i + (long long)j * p->ldc); \
-				*c = (type)p->alpha * sum + (p->beta != 0 ? (type)p->beta * *c : 0);          \
-			}
-
 static int run(struct work *w)
 {
 	switch (w->kind) {
@@ -248,17 +234,8 @@ static int run(struct work *w)
 	}
 	case LAUNCH:
 		return execute ? execute(w->function->name, w->function->module, w->params) : SUCCESS;
-	case PRODUCT: {
-		struct product *p = w->product;
-		if (!fake_memory(p->a, 1) || !fake_memory(p->b, 1) || !fake_memory(p->c, 1))
-			return ILLEGAL_ADDRESS;
-		if (p->type == 's') {
-			MULTIPLY(float)
-		} else {
-			MULTIPLY(double)
-		}
-		return SUCCESS;
-	}
+	case PRODUCT:
+		return fake_multiply(w->product);
 	case MARK:
 		w->event->pending--;
 		return SUCCESS;

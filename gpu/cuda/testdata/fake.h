@@ -83,7 +83,14 @@ struct product {
 	double alpha, beta;
 	uint64_t a, b, c;
 	long long stridea, strideb, stridec;
+	// Of cuBLASLt.
+	int end; // cublasLtEpilogue_t
+	uint64_t extra, workspace;
+	size_t workspace_bytes;
 };
+
+// Runs a product.
+int fake_multiply(struct product *p);
 
 // What a test sets with fake_set.
 extern struct settings {
