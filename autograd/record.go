@@ -29,17 +29,9 @@ type Step struct {
 // take is a recording for inputs of given shapes.
 type take struct {
 	inputs   []*Var // where the inputs of a replay are put
-	held     []held // what lies there
 	recorded *gpu.Recorded
 	out      *Var
 	hooks    []hook
-}
-
-// held identifies what an input was copied from, and the copy.
-type held struct {
-	from            uint64 // storage
-	changed, copied uint64 // last writes to the storage, and to the copy
-	offset          int64
 }
 
 // hook is what host code of an optimizer needs at a replay.
@@ -119,8 +111,9 @@ func (s *Step) Run(in ...*Var) *Var {
 		s.takes[key] = t
 		return t.out
 	}
-	t.put(in)
-	err := t.recorded.Replay()
+	content, free := views(in)
+	err := t.recorded.Replay(content...)
+	free()
 	if err == nil || errors.Is(err, gpu.ErrTriedTwice) {
 		for _, h := range t.hooks {
 			h.again()
@@ -145,33 +138,36 @@ func (t *take) same() bool {
 	return true
 }
 
-// put brings inputs to where the launches expect them, unless they lie there
-// still: the two copies of a batch cost 10 us on a fast device, of 69 for a
-// whole step. What is in host memory goes up when the replay needs it.
-func (t *take) put(in []*Var) {
-	for i, v := range in {
-		to := t.inputs[i].Value
-		now := func() held {
-			s := v.Value.Storage()
-			return held{s.ID(), s.Changed(), to.Storage().Changed(), v.View().Offset}
+// views are where the inputs' content lies, in one run each: copies where a
+// tensor skips elements, until they are freed.
+func views(in []*Var) (content []gpu.View, free func()) {
+	var copies []*tensor.Tensor
+	for _, v := range in {
+		x := v.Value
+		if !x.Contiguous() {
+			x = x.Clone()
+			copies = append(copies, x)
 		}
-		if t.held[i] == now() && v.Value.Contiguous() && !v.Value.Freed() {
-			continue
+		content = append(content, x.View())
+	}
+	return content, func() {
+		for _, x := range copies {
+			x.Free()
 		}
-		to.Take(v.Value)
-		t.held[i] = now()
 	}
 }
 
 func (s *Step) record(in []*Var) *take {
 	t := &take{}
 	dev := in[0].Device()
+	content, free := views(in)
+	defer free()
+	inputs := make([]gpu.Input, len(in))
 	for i, v := range in {
 		c := tensor.Maker{Device: v.Device(), DType: v.DType()}.Zeros(v.Shape()...).SetRole(gpu.Data)
 		t.inputs = append(t.inputs, Const(c).Named(fmt.Sprintf("step input %d", i)))
+		inputs[i] = gpu.Input{To: c.Storage(), From: content[i]}
 	}
-	t.held = make([]held, len(in))
-	t.put(in)
 	dev.RandomState() // cannot be made inside
 	tensor.On(dev).One()
 	recordings.Lock()
@@ -188,7 +184,7 @@ func (s *Step) record(in []*Var) *take {
 	recorded, err := dev.Record(func() error {
 		t.out = s.f(t.inputs)
 		return nil
-	})
+	}, inputs...)
 	if err != nil {
 		panic(&tensor.DeviceError{Op: "recorded step", Err: err})
 	}

@@ -173,9 +173,10 @@ func TestInputsAreCopiedWhenTheyChange(t *testing.T) {
 	x.Value.Set([]float64{5, 5, 5, 5}) // by the host
 	count(double, x, 10, 1)
 	count(double, autograd.Const(on.Full(1, 8).Slice(0, 4, 8)), 2, 2)
-	// What one step gives is the same variable each time, with other content.
+	// What one step gives is the same variable each time, with other content: as
+	// its own input it is copied aside first.
 	z := double.Run(x)
-	count(double, double.Run(z), 40, 2)
+	count(double, double.Run(z), 40, 3)
 	// A step that writes to its input gets it anew.
 	spoil.Run(x)
 	count(spoil, x, 1, 2)

@@ -30,9 +30,9 @@ type Backend interface {
 
 	// Record compiles launches into one submission that can be replayed. The
 	// buffers named by them stay valid until the recording is closed.
-	// ErrDeclined means that the backend has nothing better than launching
-	// them one by one.
-	Record([]Launch) (Recording, error)
+	// Inputs are spans that each replay may fill first. ErrDeclined means that
+	// the backend has nothing better than launching them one by one.
+	Record(launches []Launch, inputs []Span) (Recording, error)
 
 	// Sync waits until everything launched has run, and reports errors that
 	// the device met on the way.
@@ -47,9 +47,13 @@ type Backend interface {
 
 // Recording is a list of launches that a backend runs as one submission.
 type Recording interface {
-	// Replay starts the launches, as Launch does. After an error none of them
-	// has run.
-	Replay() error
+	// Replay starts the launches, as Launch does. Before them it copies to
+	// each input from its place in sources, or leaves it as it is if there is
+	// no buffer, or there are no sources at all. A source is as long as its
+	// input and lies in none of the recording's buffers. ErrDeclined means that
+	// this backend cannot copy as part of a replay. After that or another error
+	// nothing has run.
+	Replay(sources []Span) error
 	Close()
 }
 

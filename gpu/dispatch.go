@@ -99,16 +99,10 @@ func (d *Device) guard(l Launch, args []View) (*guard, error) {
 	return g, nil
 }
 
-// clone copies bytes from one buffer to another. It is no part of a recording:
-// a replay is whole or fails.
+// clone copies the first bytes of one buffer to another.
 func (d *Device) clone(dst, src Buffer, bytes int64) error {
-	r := d.recorder
-	d.recorder = nil
-	defer func() { d.recorder = r }()
-	n := uint32((bytes + 3) / 4) // a buffer's size is a multiple of poolGrain
-	p := &CopyParams{N: n, Rank: 1, Dims: Dims{n}, X: Strides{1}}
-	return d.primitive(Launch{Kernel: Copy, DType: Int32, Params: p,
-		Args: []Span{{src, 0, int64(n) * 4}, {dst, 0, int64(n) * 4}}})
+	n := (bytes + 3) / 4 * 4 // a buffer's size is a multiple of poolGrain
+	return d.copySpan(Span{dst, 0, n}, Span{src, 0, n})
 }
 
 // done gives the copies back, or after an error puts them in place.

@@ -22,6 +22,7 @@ type recording struct {
 	launches []Launch
 	counts   [NumKernels]int64
 	inputs   []*Storage // read before they are written, kept alive
+	fed      []input    // those of them that replays are given content for
 	written  []*entry
 	buffers  []Buffer
 	compiled Recording // nil: launched one by one
@@ -76,8 +77,11 @@ var ErrTriedTwice = errors.New("a launch had to be tried twice")
 // storages made from host data, new parameters, optimizer state and
 // generators. So is an error of f. Nothing is kept then, but what f did is
 // done.
-func (d *Device) Record(f func() error) (*Recorded, error) {
-	if err := d.startRecording(); err != nil {
+//
+// Inputs are filled before f runs, and f reads them. A replay can fill them from
+// elsewhere, which costs less than writing to them before it.
+func (d *Device) Record(f func() error, inputs ...Input) (*Recorded, error) {
+	if err := d.startRecording(inputs); err != nil {
 		return nil, err
 	}
 	finished := false
@@ -97,7 +101,7 @@ func (d *Device) Record(f func() error) (*Recorded, error) {
 		err = r.finish()
 	}
 	if err == nil && len(r.launches) > 0 {
-		r.compiled, err = d.backend.Record(r.launches)
+		r.compiled, err = d.backend.Record(r.launches, r.spans())
 		if errors.Is(err, ErrDeclined) {
 			r.compiled, err = nil, nil
 		}
@@ -109,9 +113,10 @@ func (d *Device) Record(f func() error) (*Recorded, error) {
 	return d.keep(), nil
 }
 
-func (d *Device) startRecording() error {
+func (d *Device) startRecording(inputs []Input) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	defer runtime.KeepAlive(inputs)
 	if d.closed {
 		return ErrClosed
 	}
@@ -123,7 +128,19 @@ func (d *Device) startRecording() error {
 	r.owner = Owner{Cell: d.cell, Op: "record", Role: Replaying}
 	r.pool.init()
 	d.recorder = r
+	if err := r.begin(inputs); err != nil {
+		d.abandon()
+		return fmt.Errorf("record: %w", err)
+	}
 	return nil
+}
+
+// spans are where the inputs lie.
+func (r *recorder) spans() (spans []Span) {
+	for i := range r.fed {
+		spans = append(spans, r.fed[i].span())
+	}
+	return spans
 }
 
 // refuse notes and returns what cannot be recorded.
@@ -144,10 +161,15 @@ func (r *recorder) add(l Launch) {
 	r.launches = append(r.launches, l)
 	r.counts[l.Kernel]++
 	for _, a := range l.Args {
-		if !r.touched[a.Buffer] {
-			r.touched[a.Buffer] = true
-			r.buffers = append(r.buffers, a.Buffer)
-		}
+		r.touch(a.Buffer)
+	}
+}
+
+// touch makes a buffer the recording's.
+func (r *recorder) touch(b Buffer) {
+	if !r.touched[b] {
+		r.touched[b] = true
+		r.buffers = append(r.buffers, b)
 	}
 }
 
@@ -228,8 +250,13 @@ func (rec *Recorded) SetName(name string) {
 // host since are uploaded first. An interrupt acts before the replay or after
 // it. A launch that fails is tried once more; if that goes well so does the
 // rest of the replay, and the failure is returned after it.
-func (rec *Recorded) Replay() error {
+//
+// Content is what the inputs are filled from, one view for each, as long as the
+// input is; nothing is copied that lies there already. An input whose view has
+// no storage, and without content all, stay as they are.
+func (rec *Recorded) Replay(content ...View) error {
 	defer runtime.KeepAlive(rec)
+	defer runtime.KeepAlive(content)
 	r := rec.r
 	d := r.dev
 	d.mu.Lock()
@@ -243,6 +270,8 @@ func (rec *Recorded) Replay() error {
 		return d.recorder.refuse("another recording is replayed")
 	case d.shield == 0 && d.stop.Load():
 		return &InterruptedError{r.first()}
+	case len(content) > 0 && len(content) != len(r.fed):
+		return fmt.Errorf("gpu: replay: content for %d inputs, the recording has %d", len(content), len(r.fed))
 	}
 	d.clock++
 	r.lastUse = d.clock
@@ -251,13 +280,25 @@ func (rec *Recorded) Replay() error {
 			return fmt.Errorf("replay: %w", err)
 		}
 		s.e.lastUse = d.clock
-		if s.e.state == OnHost {
+	}
+	sources, aside, err := d.gather(r.fed, content, r.buffers)
+	defer func() {
+		for _, b := range aside {
+			d.give(b)
+		}
+	}()
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	for _, s := range r.inputs {
+		if s.e.state == OnHost && !r.sourced(s, sources) {
 			if err := d.bring(s.e); err != nil {
 				return fmt.Errorf("replay: %w", err)
 			}
 		}
 	}
-	ran, err := d.replay(r)
+	ran, err := d.replay(r, content, sources)
+	d.clock++ // what the launches wrote to is newer than what the inputs were given
 	for _, e := range r.written {
 		if ran && !e.freed {
 			e.lastUse = d.clock
@@ -268,6 +309,16 @@ func (rec *Recorded) Replay() error {
 	return err
 }
 
+// sourced reports that a storage will be copied to.
+func (r *recording) sourced(s *Storage, sources []Span) bool {
+	for i, from := range sources {
+		if r.fed[i].to == s && from.Buffer != nil {
+			return true
+		}
+	}
+	return false
+}
+
 func (r *recording) first() Kernel {
 	if len(r.launches) == 0 {
 		return 0
@@ -275,10 +326,18 @@ func (r *recording) first() Kernel {
 	return r.launches[0].Kernel
 }
 
-// replay reports whether anything ran.
-func (d *Device) replay(r *recording) (ran bool, err error) {
+// replay reports whether any of the launches ran.
+func (d *Device) replay(r *recording, content []View, sources []Span) (ran bool, err error) {
 	if r.compiled != nil {
-		if err := r.compiled.Replay(); err != nil {
+		err := r.compiled.Replay(sources)
+		if err == nil {
+			d.filledAll(r.fed, content, sources)
+		} else if errors.Is(err, ErrDeclined) {
+			if err = d.fill(r.fed, content, sources); err == nil {
+				err = r.compiled.Replay(nil)
+			}
+		}
+		if err != nil {
 			return false, fmt.Errorf("replay: %w", err)
 		}
 		for k, n := range r.counts {
@@ -288,6 +347,9 @@ func (d *Device) replay(r *recording) (ran bool, err error) {
 			d.emit(Event{Kind: Replayed, Count: len(r.launches)})
 		}
 		return true, nil
+	}
+	if err := d.fill(r.fed, content, sources); err != nil {
+		return false, fmt.Errorf("replay: %w", err)
 	}
 	var failed error
 	for i, l := range r.launches {
@@ -340,7 +402,7 @@ func (d *Device) closeRecording(r *recording) {
 		}
 	}
 	delete(d.recordings, r.id)
-	r.inputs, r.written, r.buffers, r.launches = nil, nil, nil, nil
+	r.inputs, r.fed, r.written, r.buffers, r.launches = nil, nil, nil, nil, nil
 }
 
 // recordingRows shows the buffers that only recordings hold, each once: under

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"unsafe"
-
-	"gradbook/gpu"
 )
 
 // bytes returns the elements in row-major order, in memory of their own.
@@ -239,20 +237,4 @@ func (t *Tensor) format(v float64) string {
 		return strconv.Itoa(int(v))
 	}
 	return strconv.FormatFloat(v, 'g', 5, 64)
-}
-
-// Take replaces the elements of t, a whole contiguous tensor, by those of o, of
-// the same shape and dtype. What o has in host memory is taken from there and
-// goes up when t is needed; else the device copies it.
-func (t *Tensor) Take(o *Tensor) {
-	operands("take", t, o)
-	r := o.store.Residency()
-	if (r != gpu.OnHost && r != gpu.Both) || !o.Contiguous() || t.Len() != o.Len() {
-		t.CopyFrom(o)
-		return
-	}
-	if err := t.store.Write(o.HostBytes()); err != nil {
-		panic(&DeviceError{"take", err})
-	}
-	t.version.Add(1)
 }

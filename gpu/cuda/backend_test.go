@@ -192,12 +192,12 @@ func TestRecording(t *testing.T) {
 		m := newTraining(t, b)
 		m.step()
 		before := b.Stats()
-		r, err := b.Record(m.Launches)
+		r, err := b.Record(m.Launches, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
-			if err := r.Replay(); err != nil {
+			if err := r.Replay(nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -238,8 +238,11 @@ func TestTF32(t *testing.T) {
 }
 
 // The suite on the fake driver tries everything but the kernels' own code:
-// blocks of parameters, products, staging, spans.
+// blocks of parameters, products, staging, spans. Recordings run in an order of
+// the device's own.
 func TestConformance(t *testing.T) {
+	fake.set("order", 5)
+	defer fake.set("order", 0)
 	for name, setting := range map[string]string{"chosen": "", "cublas": "1"} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("GRADBOOK_CUBLAS", setting)

@@ -4,7 +4,9 @@ package cuda
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -118,7 +120,7 @@ func TestLost(t *testing.T) {
 		}
 	}
 	_, alloc := b.Alloc(1)
-	_, record := b.Record(m.Launches)
+	_, record := b.Record(m.Launches, nil)
 	for i, again := range []error{alloc, record, b.Sync(), b.Launch(m.Launches[0]), b.Upload(m.Loss, make([]byte, 4)), b.Download(make([]byte, 4), m.Loss)} {
 		if again != err {
 			t.Errorf("later call %d: %v", i, again)
@@ -157,7 +159,7 @@ func TestRecordFails(t *testing.T) {
 	for _, call := range []string{"cuMemAlloc", "cuStreamBeginCapture", "cuLaunchKernel", "cublasGemm", "cuStreamGetCaptureInfo", "cuStreamEndCapture", "cuGraphInstantiate"} {
 		used := fake.used()
 		fake.failOn(call, 0, 1)
-		_, err := b.Record(m.Launches)
+		_, err := b.Record(m.Launches, nil)
 		if err == nil && call != "cuMemAlloc" { // where no job needs scratch memory
 			t.Errorf("%s failed and Record did not", call)
 		}
@@ -168,7 +170,59 @@ func TestRecordFails(t *testing.T) {
 		m.step()
 	}
 	fake.failOn("cuStreamUpdateCaptureDependencies", 0, int32(driver.NotSupported))
-	if _, err := b.Record(m.Launches); err != gpu.ErrDeclined {
+	if _, err := b.Record(m.Launches, nil); err != gpu.ErrDeclined {
 		t.Error("an old driver:", err)
+	}
+}
+
+// A replay whose inputs cannot be set does nothing; the next one sets them.
+func TestReplayFails(t *testing.T) {
+	for _, bytes := range []int64{256, copyBytes} { // copied by a kernel, by the driver
+		b := openFake(t)
+		d := gpu.New(b)
+		n := uint32(bytes / 4)
+		value := func(v float64) gpu.View {
+			s := d.NewStorage(bytes, "batch", gpu.Data)
+			run(t, d, gpu.Fill, gpu.Float32, &gpu.FillParams{Value: v, N: n}, s.All())
+			return s.All()
+		}
+		in, sum := d.NewStorage(bytes, "input", gpu.Data), value(0)
+		rec, err := d.Record(func() error {
+			return d.Run(gpu.Axpby, gpu.Float32, &gpu.AxpbyParams{Alpha: 1, Beta: 1, N: n}, in.All(), sum)
+		}, gpu.Input{To: in, From: value(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, last := float32(1), float32(1)
+		for i, call := range []string{"cuGraphExecKernelNodeSetParams", "cuGraphExecMemcpyNodeSetParams", "cuGraphNodeSetEnabled", "cuGraphLaunch"} {
+			if (i == 0) != (bytes < copyBytes) && i < 2 {
+				continue
+			}
+			if err := rec.Replay(); err != nil { // leaves the copy out, so that it has to come back
+				t.Fatal(err)
+			}
+			want += last
+			last = float32(10 + i)
+			want += last
+			x := value(float64(last))
+			fake.failOn(call, 0, 1)
+			if err := rec.Replay(x); err == nil {
+				t.Errorf("%s failed, and Replay did not", call)
+			}
+			if err := rec.Replay(x); err != nil {
+				t.Fatal(err)
+			}
+			got := make([]byte, 4)
+			if err := sum.Storage.Read(got, bytes-4); err != nil {
+				t.Fatal(err)
+			}
+			if v := math.Float32frombits(binary.LittleEndian.Uint32(got)); v != want {
+				t.Errorf("%s: the sum is %g, want %g", call, v, want)
+			}
+		}
+		rec.Close()
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

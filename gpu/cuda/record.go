@@ -15,9 +15,10 @@ import (
 // recording is a CUDA graph of launches, and the scratch memory that they use.
 type recording struct {
 	b        *backend
-	graph    driver.Graph
+	graph    *driver.Graph
 	launches int
 	scratch  []cu.DevicePtr
+	inputs   []*fill // the first pieces of the graph
 
 	workspaces []cu.DevicePtr // of cuBLAS; part of scratch
 	products   int            // given one of them again
@@ -53,15 +54,16 @@ func (r *recording) workspace() (cu.DevicePtr, error) {
 }
 
 // Record captures the launches as a graph in which each waits only for those
-// whose results it uses or overwrites, so that independent ones overlap.
-func (b *backend) Record(launches []gpu.Launch) (gpu.Recording, error) {
+// whose results it uses or overwrites, so that independent ones overlap. The
+// graph begins with a copy to each input.
+func (b *backend) Record(launches []gpu.Launch, inputs []gpu.Span) (gpu.Recording, error) {
 	if b.lost != nil {
 		return nil, b.lost
 	}
 	r := &recording{b: b, launches: len(launches)}
-	if err := r.capture(launches); err != nil {
+	if err := r.capture(launches, inputs); err != nil {
 		r.free()
-		if errors.Is(err, driver.NotSupported) {
+		if errors.Is(err, driver.NotSupported) || errors.Is(err, gpu.ErrDeclined) {
 			return nil, gpu.ErrDeclined
 		}
 		return nil, b.fault(err)
@@ -69,17 +71,30 @@ func (b *backend) Record(launches []gpu.Launch) (gpu.Recording, error) {
 	return r, nil
 }
 
-func (r *recording) capture(launches []gpu.Launch) error {
+func (r *recording) capture(launches []gpu.Launch, inputs []gpu.Span) error {
 	b := r.b
-	work := make([]func() error, len(launches))
-	after := make([][]int, len(launches))
+var work []func() error
+	var after [][]int
 	hazards := hazard.New()
+	for _, in := range inputs {
+		if in.Bytes == 0 {
+			return gpu.ErrDeclined // a copy that is no node
+		}
+		f, err := b.newFill(in)
+		if err != nil {
+			return err
+		}
+		r.inputs = append(r.inputs, f)
+		work = append(work, func() error { return b.give(&f.piece, gpu.Int32) })
+		hazards.Use(in.Buffer, gpu.Out)
+		after = append(after, hazards.Next())
+	}
 	for i := range launches {
 		l, j := &launches[i], &job{}
 		if err := b.lower(j, l, r); err != nil {
 			return err
 		}
-		work[i] = func() error { return b.giveAll(j) }
+		work = append(work, func() error { return b.giveAll(j) })
 		for k, s := range l.Args {
 			hazards.Use(s.Buffer, l.Kernel.Info().Args[k].Access)
 		}
@@ -91,7 +106,7 @@ func (r *recording) capture(launches []gpu.Launch) error {
 			p.workspace = w
 			hazards.Use(w, gpu.InOut)
 		}
-		after[i] = hazards.Next()
+		after = append(after, hazards.Next())
 	}
 	leave, err := b.enter()
 	if err != nil {
@@ -109,10 +124,13 @@ func (r *recording) free() {
 	r.scratch = nil
 }
 
-func (r *recording) Replay() error {
+func (r *recording) Replay(sources []gpu.Span) error {
 	b := r.b
 	if b.lost != nil {
 		return b.lost
+	}
+	if err := r.fill(sources); err != nil {
+		return b.fault(err)
 	}
 	b.trail.add(step{replay: r.launches})
 	if err := b.queue.Replay(r.graph); err != nil {

@@ -15,6 +15,7 @@ var scenarios = map[string]func(*testing.T, gpu.Backend){
 		b.(*backend).products.always = true
 		trainRecorded(t, b)
 	},
+	"inputs": newBatches,
 	"memory": outOfMemory,
 	"step":   trainTwice,
 	"record": trainRecorded,
@@ -33,18 +34,51 @@ func trainTwice(t *testing.T, b gpu.Backend) {
 func trainRecorded(t *testing.T, b gpu.Backend) {
 	m := newTraining(t, b)
 	m.step()
-	r, err := b.Record(m.Launches)
+	r, err := b.Record(m.Launches, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := r.Replay(); err != nil {
+		if err := r.Replay(nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	m.learned()
 	r.Close()
 	m.Free()
+}
+
+// newBatches replays a step on another batch, the same again, and another with
+// one input as it was. One input is copied by a kernel, one by the driver.
+func newBatches(t *testing.T, b gpu.Backend) {
+	d := gpu.New(b)
+	value := func(n uint32, v float64) gpu.View {
+		s := d.NewStorage(int64(n)*4, "batch", gpu.Data)
+		run(t, d, gpu.Fill, gpu.Float32, &gpu.FillParams{Value: v, N: n}, s.All())
+		return s.All()
+	}
+	const small, large = 64, copyBytes / 4
+	x, y := d.NewStorage(4*small, "x", gpu.Data), d.NewStorage(4*large, "y", gpu.Data)
+	sums := []gpu.View{value(small, 0), value(large, 0)}
+	xs, ys := []gpu.View{value(small, 1), value(small, 2)}, []gpu.View{value(large, 3), value(large, 4)}
+	r, err := d.Record(func() error {
+		run(t, d, gpu.Axpby, gpu.Float32, &gpu.AxpbyParams{Alpha: 1, Beta: 1, N: small}, x.All(), sums[0])
+		run(t, d, gpu.Axpby, gpu.Float32, &gpu.AxpbyParams{Alpha: 1, Beta: 1, N: large}, y.All(), sums[1])
+		return nil
+	}, gpu.Input{To: x, From: xs[0]}, gpu.Input{To: y, From: ys[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, content := range [][]gpu.View{{xs[1], ys[1]}, {xs[1], ys[1]}, {xs[0], ys[1]}} {
+		if err := r.Replay(content...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.Close()
+	for _, v := range append(append(append(sums, xs...), ys...), x.All(), y.All()) {
+		v.Storage.Free()
+	}
+	d.Trim()
 }
 
 // copies goes both ways with less and more than the staging memory holds.

@@ -82,6 +82,8 @@ func readable(log string) string {
 			number(1)
 		case "upload", "download":
 			f[1] = place(f[1])
+		case "set":
+			f[2] = place(f[2])
 		case "copy":
 			f[1], f[2] = place(f[1]), place(f[2])
 		case "module":

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,6 +68,55 @@ func TestOnlyBatchesTravel(t *testing.T) {
 					t.Errorf("%d launches ran on the host", n)
 				}
 			})
+		}
+	}
+}
+
+// A recorded step that gets another batch on the device each time is one
+// submission: the batches are copied inside. It learns what eager steps do, in
+// whatever order the device runs what may overlap.
+func TestBatchesInsideTheGraph(t *testing.T) {
+	const rows = 6
+	train := func(recorded bool) (bits []float64) {
+		d := gpu.New(openFake(t))
+		defer d.Close()
+		if err := d.Seed(3); err != nil {
+			t.Fatal(err)
+		}
+		on := nn.On(d)
+		m := nn.Sequential(on.Linear(64, 16), nn.ReLU(), on.Linear(16, 3))
+		opt := optim.Adam(m.Params(), 0.01)
+		step := func(x, y *autograd.Var) *autograd.Var {
+			loss := nn.CrossEntropy(m.Forward(x), y)
+			loss.Backward()
+			opt.Step()
+			return loss
+		}
+		if recorded {
+			r := autograd.Record(step)
+			step = func(x, y *autograd.Var) *autograd.Var { return r.Run(x, y) }
+		}
+		for i := range 5 {
+			x := autograd.Const(tensor.On(d).Full(float64(i)/7, rows, 64))
+			y := autograd.Const(tensor.On(d).FromInts([]int{0, i % 3, 2, (i + 1) % 3, 1, 2}).Clone())
+			fake.takeLog()
+			loss := step(x, y)
+			if log := fake.takeLog(); recorded && i > 0 && (strings.Contains(log, "launch ") || !strings.Contains(log, "replay ")) {
+				t.Error("a replay launches something beside the graph:", log)
+			}
+			bits = append(bits, loss.Item())
+		}
+		for _, p := range m.Params() {
+			bits = append(bits, p.Float64s()...)
+		}
+		return bits
+	}
+	want := train(false)
+	defer fake.set("order", 0)
+	for order := range int64(8) {
+		fake.set("order", order)
+		if got := train(true); !slices.Equal(got, want) {
+			t.Error("recorded steps learned something else, order", order)
 		}
 	}
 }

@@ -24,6 +24,7 @@ func Run(t *testing.T, open func() gpu.Backend) {
 	t.Run("Programs", s.programs)
 	t.Run("Faults", s.faulted)
 	t.Run("Recordings", s.recorded)
+	t.Run("Inputs", s.inputs)
 	t.Logf("%s: %d checks of %d launches, %d faults survived, %d cases declined for a composition, %d skipped for want of float64",
 		s.name, s.checks, s.launches, s.faults, s.declined, s.skipped)
 }

@@ -63,11 +63,14 @@ func (s *strictBackend) Launch(l gpu.Launch) error {
 	return s.Backend.Launch(l)
 }
 
-func (s *strictBackend) Record(ls []gpu.Launch) (gpu.Recording, error) {
+func (s *strictBackend) Record(ls []gpu.Launch, inputs []gpu.Span) (gpu.Recording, error) {
 	for _, l := range ls {
 		s.launch(l)
 	}
-	return s.Backend.Record(ls)
+	for _, in := range inputs {
+		s.span(in)
+	}
+	return s.Backend.Record(ls, inputs)
 }
 
 func (s *strictBackend) launch(l gpu.Launch) {

@@ -58,8 +58,10 @@ func (n *backend) Download(dst []byte, src gpu.Span) error {
 	return nil
 }
 
-func (n *backend) Launch(gpu.Launch) error                    { return gpu.ErrDeclined }
-func (n *backend) Record([]gpu.Launch) (gpu.Recording, error) { return nil, gpu.ErrDeclined }
-func (n *backend) Sync() error                                { return nil }
-func (n *backend) Stats() gpu.BackendStats                    { return n.stats }
-func (n *backend) Close() error                               { return nil }
+func (n *backend) Launch(gpu.Launch) error { return gpu.ErrDeclined }
+func (n *backend) Record([]gpu.Launch, []gpu.Span) (gpu.Recording, error) {
+	return nil, gpu.ErrDeclined
+}
+func (n *backend) Sync() error             { return nil }
+func (n *backend) Stats() gpu.BackendStats { return n.stats }
+func (n *backend) Close() error            { return nil }

@@ -164,7 +164,9 @@ func (f *FaultyBackend) Download(dst []byte, src gpu.Span) error {
 }
 
 // Record declines, so that every launch of a replay can fail.
-func (f *FaultyBackend) Record([]gpu.Launch) (gpu.Recording, error) { return nil, gpu.ErrDeclined }
+func (f *FaultyBackend) Record([]gpu.Launch, []gpu.Span) (gpu.Recording, error) {
+	return nil, gpu.ErrDeclined
+}
 
 // Small wraps a backend so that its device has this many bytes of memory. The
 // driver "small" opens the host so: small:64MiB.

@@ -148,13 +148,13 @@ func BenchmarkLaunch(b *testing.B) {
 		for i := range ls {
 			ls[i] = l
 		}
-		r, err := d.Record(ls)
+		r, err := d.Record(ls, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
 		defer r.Close()
 		t := perLaunch(b, d, func() {
-			if err := r.Replay(); err != nil {
+			if err := r.Replay(nil); err != nil {
 				b.Fatal(err)
 			}
 		})

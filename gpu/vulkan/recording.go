@@ -23,7 +23,7 @@ type recording struct {
 }
 
 // Record writes the launches into command buffers that Replay submits whole.
-func (b *Backend) Record(launches []gpu.Launch) (gpu.Recording, error) {
+func (b *Backend) Record(launches []gpu.Launch, _ []gpu.Span) (gpu.Recording, error) {
 	if b.lost != nil {
 		return nil, b.lost
 	}
@@ -94,11 +94,15 @@ func (b *Backend) recordAll(launches []gpu.Launch, scratch *buffer) (*batch, err
 	return t, nil
 }
 
-// Replay submits the launches after everything launched before.
-func (r *recording) Replay() error {
+// Replay submits the launches after everything launched before. Their buffers'
+// addresses are part of the command buffers, so it does not fill inputs.
+func (r *recording) Replay(sources []gpu.Span) error {
 	b := r.b
 	if b.lost != nil {
 		return b.lost
+	}
+	if slices.ContainsFunc(sources, func(s gpu.Span) bool { return s.Buffer != nil }) {
+		return gpu.ErrDeclined
 	}
 	if err := b.submit(); err != nil {
 		return err

@@ -90,12 +90,12 @@ func validated(t *testing.T) {
 	if err := b.Launch(l); err != nil {
 		t.Error(err)
 	}
-	r, err := b.Record([]gpu.Launch{l, l})
+	r, err := b.Record([]gpu.Launch{l, l}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if err := r.Replay(); err != nil {
+		if err := r.Replay(nil); err != nil {
 			t.Error(err)
 		}
 	}

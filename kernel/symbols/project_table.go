@@ -59,6 +59,7 @@ var projectTable = map[string]map[string]reflect.Value{
 		"FillParams":           reflect.ValueOf((*gradbook_gpu_.FillParams)(nil)),
 		"GemmParams":           reflect.ValueOf((*gradbook_gpu_.GemmParams)(nil)),
 		"Info":                 reflect.ValueOf((*gradbook_gpu_.Info)(nil)),
+		"Input":                reflect.ValueOf((*gradbook_gpu_.Input)(nil)),
 		"InterruptedError":     reflect.ValueOf((*gradbook_gpu_.InterruptedError)(nil)),
 		"Kernel":               reflect.ValueOf((*gradbook_gpu_.Kernel)(nil)),
 		"KernelInfo":           reflect.ValueOf((*gradbook_gpu_.KernelInfo)(nil)),
@@ -367,7 +368,7 @@ type wrap_gradbook_gpu_Backend struct {
 	WFree     func(a0 gradbook_gpu_.Buffer)
 	WInfo     func() gradbook_gpu_.Info
 	WLaunch   func(a0 gradbook_gpu_.Launch) error
-	WRecord   func(a0 []gradbook_gpu_.Launch) (gradbook_gpu_.Recording, error)
+	WRecord   func(a0 []gradbook_gpu_.Launch, a1 []gradbook_gpu_.Span) (gradbook_gpu_.Recording, error)
 	WStats    func() gradbook_gpu_.BackendStats
 	WSync     func() error
 	WUpload   func(a0 gradbook_gpu_.Span, a1 []byte) error
@@ -387,8 +388,8 @@ func (w wrap_gradbook_gpu_Backend) Info() gradbook_gpu_.Info { return w.WInfo() 
 
 func (w wrap_gradbook_gpu_Backend) Launch(a0 gradbook_gpu_.Launch) error { return w.WLaunch(a0) }
 
-func (w wrap_gradbook_gpu_Backend) Record(a0 []gradbook_gpu_.Launch) (gradbook_gpu_.Recording, error) {
-	return w.WRecord(a0)
+func (w wrap_gradbook_gpu_Backend) Record(a0 []gradbook_gpu_.Launch, a1 []gradbook_gpu_.Span) (gradbook_gpu_.Recording, error) {
+	return w.WRecord(a0, a1)
 }
 
 func (w wrap_gradbook_gpu_Backend) Stats() gradbook_gpu_.BackendStats { return w.WStats() }
@@ -411,12 +412,12 @@ func (w wrap_gradbook_gpu_Buffer) Bytes() int64 { return w.WBytes() }
 type wrap_gradbook_gpu_Recording struct {
 	IValue  any
 	WClose  func()
-	WReplay func() error
+	WReplay func(a0 []gradbook_gpu_.Span) error
 }
 
 func (w wrap_gradbook_gpu_Recording) Close() { w.WClose() }
 
-func (w wrap_gradbook_gpu_Recording) Replay() error { return w.WReplay() }
+func (w wrap_gradbook_gpu_Recording) Replay(a0 []gradbook_gpu_.Span) error { return w.WReplay(a0) }
 
 // wrap_gradbook_autograd_nn_Batched implements its interface by function fields.
 type wrap_gradbook_autograd_nn_Batched struct {

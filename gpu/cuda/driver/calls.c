@@ -10,6 +10,7 @@ CUresult begin_capture(CUstream, CUstreamCaptureMode) __asm__("cuStreamBeginCapt
 CUresult capture_info(CUstream, CUstreamCaptureStatus *, cuuint64_t *, CUgraph *, const CUgraphNode **, size_t *) __asm__("cuStreamGetCaptureInfo_v2");
 CUresult update_dependencies(CUstream, CUgraphNode *, size_t, unsigned) __asm__("cuStreamUpdateCaptureDependencies");
 CUresult instantiate(CUgraphExec *, CUgraph, unsigned long long) __asm__("cuGraphInstantiateWithFlags");
+CUresult set_kernel(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v1 *) __asm__("cuGraphExecKernelNodeSetParams");
 CUresult elapsed(float *, CUevent, CUevent) __asm__("cuEventElapsedTime");
 
 #define ENTER(q)                                            \
@@ -116,7 +117,6 @@ int graph_compile(queue q, void *graph, void **executable)
 	CUgraphExec made = NULL;
 	ENTER(q);
 	CUresult r = instantiate(&made, graph, 0);
-	cuGraphDestroy(graph);
 	if (r)
 		return r;
 	r = cuGraphUpload(made, q.stream);
@@ -144,6 +144,29 @@ int graph_discard(queue q, void *graph)
 {
 	ENTER(q);
 	return cuGraphDestroy(graph);
+}
+
+int node_kernel(queue q, void *executable, void *node, void *function, const uint32_t grid[3], const uint32_t block[3], const void *params)
+{
+	void *arguments[] = {(void *)params};
+	CUDA_KERNEL_NODE_PARAMS_v1 p = {.func = function, .gridDimX = grid[0], .gridDimY = grid[1], .gridDimZ = grid[2],
+		.blockDimX = block[0], .blockDimY = block[1], .blockDimZ = block[2], .kernelParams = arguments};
+	ENTER(q);
+	return set_kernel(executable, node, &p);
+}
+
+int node_copy(queue q, void *executable, void *node, uint64_t dst, uint64_t src, size_t bytes)
+{
+	CUDA_MEMCPY3D p = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = src, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = dst,
+		.WidthInBytes = bytes, .Height = 1, .Depth = 1};
+	ENTER(q);
+	return cuGraphExecMemcpyNodeSetParams(executable, node, &p, q.context);
+}
+
+int node_enable(queue q, void *executable, void *node, int enabled)
+{
+	ENTER(q);
+	return cuGraphNodeSetEnabled(executable, node, enabled);
 }
 
 int event_elapsed(queue q, void *start, void *end, float *milliseconds)

@@ -9,6 +9,7 @@ package driver
 // #cgo noescape queue_download
 // #cgo noescape capture_follow
 // #cgo noescape capture_leaves
+// #cgo noescape node_kernel
 // #include <stdlib.h>
 // #include "driver.h"
 import "C"

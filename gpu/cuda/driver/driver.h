@@ -42,12 +42,17 @@ int capture_follow(queue q, void **nodes, size_t count);
 int capture_leaves(queue q, void **nodes, size_t room, size_t *count);
 int capture_end(queue q, void **graph);
 
-// Makes an executable of a graph, destroys the graph, and puts the executable
-// onto the device.
+// Makes an executable of a graph and puts it onto the device.
 int graph_compile(queue q, void *graph, void **executable);
 int graph_launch(queue q, void *executable);
 int graph_free(queue q, void *executable);
 int graph_discard(queue q, void *graph);
+
+// Change nodes of an executable; they are named by the graph that it was made
+// of. Launches that run already are not affected.
+int node_kernel(queue q, void *executable, void *node, void *function, const uint32_t grid[3], const uint32_t block[3], const void *params);
+int node_copy(queue q, void *executable, void *node, uint64_t dst, uint64_t src, size_t bytes);
+int node_enable(queue q, void *executable, void *node, int enabled);
 
 int event_elapsed(queue q, void *start, void *end, float *milliseconds);
 

@@ -70,12 +70,12 @@ func BenchmarkLaunch(b *testing.B) {
 		for i := range list {
 			list[i] = l
 		}
-		r, err := be.Record(list)
+		r, err := be.Record(list, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
 		defer r.Close()
-		repeat(b, be.Sync, r.Replay)
+		repeat(b, be.Sync, func() error { return r.Replay(nil) })
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/launches, "ns/op")
 	})
 }
@@ -98,12 +98,12 @@ func BenchmarkStep(b *testing.B) {
 				be := open(b)
 				n := network(b, be, gpu.Float32, shape.rows, shape.sizes...)
 				b.Run("eager", func(b *testing.B) { repeat(b, be.Sync, n.Step) })
-				r, err := be.Record(n.Launches)
+				r, err := be.Record(n.Launches, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
 				defer r.Close()
-				b.Run("recorded", func(b *testing.B) { repeat(b, be.Sync, r.Replay) })
+				b.Run("recorded", func(b *testing.B) { repeat(b, be.Sync, func() error { return r.Replay(nil) }) })
 			})
 		}
 	}
@@ -152,12 +152,12 @@ func BenchmarkGemm(b *testing.B) {
 					for i := range list {
 						list[i] = l
 					}
-					r, err := be.Record(list)
+					r, err := be.Record(list, nil)
 					if err != nil {
 						b.Fatal(err)
 					}
 					defer r.Close()
-					repeat(b, be.Sync, r.Replay)
+					repeat(b, be.Sync, func() error { return r.Replay(nil) })
 					each := b.Elapsed().Seconds() / float64(b.N*len(list))
 					b.ReportMetric(each*1e9, "ns/op")
 					b.ReportMetric(2*float64(s.m)*float64(s.n)*float64(s.k)/each/1e12, "TFLOP/s")

@@ -66,12 +66,12 @@ func TestRecording(t *testing.T) {
 						if err := n.Step(); err != nil {
 							t.Fatal(err)
 						}
-						r, err := b.Record(n.Launches)
+						r, err := b.Record(n.Launches, nil)
 						if err != nil {
 							t.Fatal(err)
 						}
 						defer r.Close()
-						step = r.Replay
+						step = func() error { return r.Replay(nil) }
 					}
 					for range steps - min(i, 1) {
 						if err := step(); err != nil {

@@ -63,12 +63,12 @@ func inRow(b *testing.B, be gpu.Backend, l gpu.Launch) {
 	for i := range list {
 		list[i] = l
 	}
-	r, err := be.Record(list)
+	r, err := be.Record(list, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer r.Close()
-	repeat(b, be.Sync, r.Replay)
+	repeat(b, be.Sync, func() error { return r.Replay(nil) })
 	each := b.Elapsed().Seconds() / float64(b.N*len(list))
 	b.ReportMetric(each*1e9, "ns/op")
 }

@@ -46,7 +46,7 @@ struct work {
 	// Of a node: those before it.
 	struct work **after;
 	size_t after_count;
-	int ran;
+	int ran, off;
 	struct work *next;
 };
 
@@ -63,6 +63,8 @@ struct event {
 struct graph {
 	struct work *first, **last;
 	int nodes;
+	int destroyed;
+	struct graph *template; // of an executable
 };
 
 struct stream {

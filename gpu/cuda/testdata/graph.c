@@ -64,6 +64,7 @@ EXPORT int cuGraphInstantiateWithFlags(struct graph **executable, struct graph *
 	ENTER(cuGraphInstantiate);
 	*executable = malloc(sizeof *g);
 	**executable = *g;
+	(*executable)->template = g;
 	return SUCCESS;
 }
 
@@ -75,7 +76,7 @@ EXPORT int cuGraphUpload(struct graph *g, struct stream *s)
 
 EXPORT int cuGraphDestroy(struct graph *g)
 {
-	(void)g;
+	g->destroyed = 1;
 	fake_log("destroy graph");
 	return SUCCESS;
 }
@@ -93,6 +94,78 @@ static int ready(struct work *w)
 		if (!w->after[i]->ran)
 			return 0;
 	return !w->ran;
+}
+
+// The node of an executable, which its graph names.
+static struct work *node_of(struct graph *executable, struct work *node, int kind)
+{
+	if (executable->template->destroyed)
+		return NULL;
+	for (struct work *w = executable->first; w; w = w->next)
+		if (w == node && (kind < 0 || (int)w->kind == kind))
+			return w;
+	return NULL;
+}
+
+// CUDA_KERNEL_NODE_PARAMS_v1 and CUDA_MEMCPY3D, as far as they are used here.
+struct kernel_node {
+	struct function *function;
+	unsigned grid[3], block[3], shared;
+	void **params, **extra;
+};
+
+struct memory {
+	size_t x, y, z, lod;
+	int type;
+	const void *host;
+	uint64_t device;
+	void *array, *reserved;
+	size_t pitch, height;
+};
+
+struct copy_node {
+	struct memory from, to;
+	size_t width, height, depth;
+};
+
+EXPORT int cuGraphExecKernelNodeSetParams(struct graph *g, struct work *node, const struct kernel_node *p)
+{
+	ENTER(cuGraphExecKernelNodeSetParams);
+	struct work *w = node_of(g, node, LAUNCH);
+	if (!w)
+		return INVALID_VALUE;
+	w->function = p->function;
+	memcpy(w->grid, p->grid, sizeof w->grid);
+	memcpy(w->block, p->block, sizeof w->block);
+	memcpy(w->params, p->params[0], block_bytes);
+	uint64_t first;
+	memcpy(&first, w->params, sizeof first);
+	fake_log("set %s %llx", w->function->name, (unsigned long long)first);
+	return SUCCESS;
+}
+
+EXPORT int cuGraphExecMemcpyNodeSetParams(struct graph *g, struct work *node, const struct copy_node *p, struct context *c)
+{
+	ENTER(cuGraphExecMemcpyNodeSetParams);
+	struct work *w = node_of(g, node, COPY);
+	if (!w || c != current || p->from.type != 2 || p->to.type != 2 || p->height != 1 || p->depth != 1) // CU_MEMORYTYPE_DEVICE
+		return INVALID_VALUE;
+	w->device = p->to.device;
+	w->from = p->from.device;
+	w->bytes = p->width;
+	fake_log("set copy %llx", (unsigned long long)w->from);
+	return SUCCESS;
+}
+
+EXPORT int cuGraphNodeSetEnabled(struct graph *g, struct work *node, unsigned on)
+{
+	ENTER(cuGraphNodeSetEnabled);
+	struct work *w = node_of(g, node, -1);
+	if (!w)
+		return INVALID_VALUE;
+	w->off = !on;
+	fake_log("%s a node", on ? "enable" : "disable");
+	return SUCCESS;
 }
 
 // Hands the nodes to the stream in an order that the edges allow.
@@ -114,6 +187,8 @@ EXPORT int cuGraphLaunch(struct graph *g, struct stream *s)
 					pick = w;
 			}
 		pick->ran = 1;
+		if (pick->off)
+			continue;
 		struct work copy = *pick;
 		copy.after = NULL;
 		copy.after_count = 0;
