@@ -73,7 +73,7 @@ func (b *backend) Record(launches []gpu.Launch, inputs []gpu.Span) (gpu.Recordin
 
 func (r *recording) capture(launches []gpu.Launch, inputs []gpu.Span) error {
 	b := r.b
-var work []func() error
+	var work []func() error
 	var after [][]int
 	hazards := hazard.New()
 	for _, in := range inputs {

@@ -10,7 +10,7 @@ import (
 // products are the ways to compute a layer's products: cuBLASLt with bias and
 // activation in the product, cuBLAS with a launch after it, the kernels' own.
 var products = []struct{ name, cublas, lt string }{
-	{"cublaslt", "1", ""},
+	{"cublaslt", "1", "1"},
 	{"cublas", "1", "0"},
 	{"kernels", "0", ""},
 }
