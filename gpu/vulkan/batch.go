@@ -31,18 +31,21 @@ const (
 type batch struct {
 	commands unsafe.Pointer
 	fence    unsafe.Pointer
-	queries  vk.QueryPool
-	marks    []mark // what is between each two timestamps
+	queries  vk.QueryPool // null: no timestamps
+	marks    []mark
+	stamps   int  // timestamps taken
+	shares   bool // the last of marks may share its time with the next
 	bound    unsafe.Pointer
 	serial   uint64
-	ring     int64 // where the upload ring's head was when it was submitted
-	keep     bool  // belongs to a recording
+	ring     int64      // where the upload ring's head was when it was submitted
+	replay   *recording // that it belongs to, or nil
 }
 
-// mark says what ended at a timestamp.
+// mark is a launch or a copy of a batch.
 type mark struct {
 	kernel gpu.Kernel // NumKernels for a copy
 	dtype  gpu.DType
+	stamp  int // the timestamp before it
 }
 
 func (b *Backend) newBatch(queries int) (*batch, error) {
@@ -68,7 +71,7 @@ func (b *Backend) newBatch(queries int) (*batch, error) {
 }
 
 func (b *Backend) makeQueries(t *batch, n int) error {
-	if !b.physical.timestamps {
+	if !b.physical.timestamps || n == 0 {
 		return nil
 	}
 	info := vk.QueryPoolCreateInfo{SType: vk.StructureTypeQueryPoolCreateInfo, QueryType: vk.QueryTypeTimestamp, QueryCount: uint32(n)}
@@ -105,7 +108,6 @@ func (b *Backend) begin(n int) error {
 	}
 	t := b.idle[len(b.idle)-1]
 	b.idle = b.idle[:len(b.idle)-1]
-	t.marks = t.marks[:0]
 	if err := b.open(t, marks+1); err != nil {
 		b.idle = append(b.idle, t)
 		return err
@@ -114,30 +116,31 @@ func (b *Backend) begin(n int) error {
 	return nil
 }
 
-// open starts the recording of a batch, after all that was submitted before.
+// open starts the recording of a batch. The barrier at the end of the one before
+// stands between the two.
 func (b *Backend) open(t *batch, queries int) error {
 	if err := resultError(int(C.gb_begin(b.calls, t.commands))); err != nil {
 		return fmt.Errorf("begin a command buffer: %w", err)
 	}
-	if b.physical.timestamps {
+	if t.queries != vk.NullQueryPool {
 		C.gb_reset_queries(b.calls, t.commands, unsafe.Pointer(t.queries), C.uint32_t(queries))
 	}
-	t.bound = nil
-	b.barrier(t)
+	t.marks, t.stamps, t.shares, t.bound = t.marks[:0], 0, false, nil
 	return nil
+}
+
+// stamp takes the time before what comes next, when all before it has ended.
+func (b *Backend) stamp(t *batch) {
+	if t.queries != vk.NullQueryPool {
+		C.gb_timestamp(b.calls, t.commands, unsafe.Pointer(t.queries), C.uint32_t(t.stamps))
+		t.stamps++
+	}
 }
 
 // barrier makes what was recorded before it visible to what comes after.
 func (b *Backend) barrier(t *batch) {
 	C.gb_barrier(b.calls, t.commands, 0)
 	b.epoch++
-}
-
-// stamp takes the time before what comes next, when all before it has ended.
-func (b *Backend) stamp(t *batch) {
-	if b.physical.timestamps {
-		C.gb_timestamp(b.calls, t.commands, unsafe.Pointer(t.queries), C.uint32_t(len(t.marks)))
-	}
 }
 
 // order notes that the batch accesses a buffer, and reports whether a barrier
@@ -166,6 +169,7 @@ func (b *Backend) submit() error {
 		return nil
 	}
 	b.current = nil
+	b.epoch++ // the barrier at its end
 	if err := b.shut(t); err != nil {
 		return b.fail(t, err)
 	}
@@ -175,7 +179,6 @@ func (b *Backend) submit() error {
 // shut ends the recording of a batch: what it wrote, the host may read.
 func (b *Backend) shut(t *batch) error {
 	C.gb_barrier(b.calls, t.commands, 1)
-	b.epoch++
 	b.stamp(t)
 	if err := resultError(int(C.gb_end(b.calls, t.commands))); err != nil {
 		return fmt.Errorf("end a command buffer: %w", err)
@@ -219,20 +222,23 @@ func (b *Backend) suspects(t *batch) string {
 	if len(t.marks) == 0 {
 		return "before any launch"
 	}
-	if b.physical.timestamps && slices.Contains(b.flight, t) {
-		times := make([]C.uint64_t, 2*(len(t.marks)+1))
-		if r := C.gb_timestamps(b.calls, unsafe.Pointer(t.queries), C.uint32_t(len(t.marks)+1), &times[0]); r == 0 || vk.Result(r) == vk.NotReady {
+	last := t.marks
+	if t.stamps > 0 && slices.Contains(b.flight, t) {
+		times := make([]C.uint64_t, 2*t.stamps)
+		if r := C.gb_timestamps(b.calls, unsafe.Pointer(t.queries), C.uint32_t(t.stamps), &times[0]); r == 0 || vk.Result(r) == vk.NotReady {
 			for i, m := range t.marks {
-				if times[2*(i+1)+1] == 0 {
-					return fmt.Sprintf("in %s, launch %d of %d in its submission", m, i+1, len(t.marks))
+				if times[2*(m.stamp+1)+1] == 0 {
+					last = slices.DeleteFunc(slices.Clone(t.marks[i:]), func(o mark) bool { return o.stamp != m.stamp })
+					break
 				}
 			}
 		}
 	}
-	if len(t.marks) == 1 {
-		return "in " + t.marks[0].String()
+	if len(last) == 1 {
+		return "in " + last[0].String()
 	}
-	last := t.marks[max(0, len(t.marks)-8):]
+	all := len(last)
+	last = last[max(0, len(last)-8):]
 	text := ""
 	for i, m := range last {
 		if i > 0 {
@@ -240,7 +246,7 @@ func (b *Backend) suspects(t *batch) string {
 		}
 		text += m.String()
 	}
-	return fmt.Sprintf("in one of %d launches, the last of them %s", len(t.marks), text)
+	return fmt.Sprintf("in one of %d launches, the last of them %s", all, text)
 }
 
 func (m mark) String() string {
@@ -309,7 +315,7 @@ func (b *Backend) retireOldest() error {
 	b.done = t.serial
 	b.ring.tail = t.ring
 	b.book(t)
-	if !t.keep {
+	if t.replay == nil {
 		b.idle = append(b.idle, t)
 	}
 	b.waiting = slices.DeleteFunc(b.waiting, func(m *buffer) bool {
@@ -322,24 +328,53 @@ func (b *Backend) retireOldest() error {
 	return nil
 }
 
-// book adds the time between each two timestamps to the kernel that ended at the
-// second.
+// book adds the time between each two timestamps to the kernels between them, in
+// equal parts.
 func (b *Backend) book(t *batch) {
-	if !b.physical.timestamps || len(t.marks) == 0 {
+	if len(t.marks) == 0 {
 		return
 	}
-	n := len(t.marks) + 1
-	if cap(b.times) < 2*n {
-		b.times = make([]C.uint64_t, 2*n)
-	}
-	times := b.times[:2*n]
-	if C.gb_timestamps(b.calls, unsafe.Pointer(t.queries), C.uint32_t(n), &times[0]) != 0 {
-		return
-	}
-	for i, m := range t.marks {
-		if m.kernel != gpu.NumKernels {
-			ticks := uint64(times[2*i+2]-times[2*i]) & b.physical.stampMask
-			b.spent[m.kernel] += time.Duration(float64(ticks) * b.physical.tick)
+	if t.stamps == 0 {
+		if t.replay != nil {
+			t.replay.book()
 		}
+		return
+	}
+	if cap(b.times) < 2*t.stamps {
+		b.times = make([]C.uint64_t, 2*t.stamps)
+	}
+	times := b.times[:2*t.stamps]
+	if C.gb_timestamps(b.calls, unsafe.Pointer(t.queries), C.uint32_t(t.stamps), &times[0]) != 0 {
+		return
+	}
+	between := func(from, to int) time.Duration {
+		ticks := uint64(times[2*to]-times[2*from]) & b.physical.stampMask
+		return time.Duration(float64(ticks) * b.physical.tick)
+	}
+	if t.replay != nil && t == t.replay.whole {
+		t.replay.took = between(0, 1)
+		t.replay.book()
+		return
+	}
+	var spent [gpu.NumKernels]time.Duration
+	for i := 0; i < len(t.marks); {
+		run := t.marks[i:]
+		n := 1
+		for n < len(run) && run[n].stamp == run[0].stamp {
+			n++
+		}
+		took := between(run[0].stamp, run[0].stamp+1) / time.Duration(n)
+		for _, m := range run[:n] {
+			if m.kernel != gpu.NumKernels {
+				spent[m.kernel] += took
+			}
+		}
+		i += n
+	}
+	for k, d := range spent {
+		b.spent[k] += d
+	}
+	if t.replay != nil {
+		t.replay.alone = spent
 	}
 }

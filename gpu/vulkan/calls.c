@@ -156,13 +156,14 @@ int gb_queue_family(gb_proc get, void *instance, void *physical, uint32_t *famil
     queue_family f[64];
     uint32_t n = 64;
     list(physical, &n, f);
+    enum { DRAWS = 1, COMPUTES = 2 };
+    const queue_family *best = NULL;
     for (uint32_t i = 0; i < n; i++)
-        if (f[i].flags & 2) { // computes
-            *family = i;
-            *timestamp_bits = f[i].timestamp_bits;
-            return 1;
-        }
-    return 0;
+        if (f[i].flags & COMPUTES && (!best || best->flags & DRAWS && !(f[i].flags & DRAWS))) best = &f[i];
+    if (!best) return 0;
+    *family = best - f;
+    *timestamp_bits = best->timestamp_bits;
+    return 1;
 }
 
 typedef struct { char name[256]; uint32_t version; } extension_property;

@@ -103,9 +103,10 @@ func (b *Backend) copy(src *buffer, srcAt int64, dst *buffer, dstAt, n int64) {
 		b.barrier(b.current)
 	}
 	b.stamp(b.current)
+	b.current.shares = false
 	C.gb_copy(b.calls, b.current.commands, unsafe.Pointer(src.block.buffer), C.uint64_t(src.at+srcAt),
 		unsafe.Pointer(dst.block.buffer), C.uint64_t(dst.at+dstAt), C.uint64_t(n))
-	b.current.marks = append(b.current.marks, mark{kernel: gpu.NumKernels})
+	b.current.marks = append(b.current.marks, mark{kernel: gpu.NumKernels, stamp: b.current.stamps - 1})
 	b.touched(m, acc)
 }
 

@@ -54,7 +54,7 @@ func TestValidationLayer(t *testing.T) {
 		t.Skip("the validation layer is not installed (vulkan-validationlayers)")
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^(TestValidationLayer|TestTransfers|TestManyBatches)$", "-test.v")
-	cmd.Env = append(os.Environ(), underValidation+"=1", "XDG_CACHE_HOME="+t.TempDir())
+	cmd.Env = append(os.Environ(), underValidation+"=1", "VK_LAYER_ENABLES=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT", "XDG_CACHE_HOME="+t.TempDir())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
