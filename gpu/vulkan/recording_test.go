@@ -39,7 +39,7 @@ func TestFormsOfRecording(t *testing.T) {
 		run(t, b, gpu.Arange, &gpu.ArangeParams{Start: -1, Step: 1.0 / 4096, N: rows * in}, x)
 		launches := []gpu.Launch{
 			launch(gpu.Linear, &gpu.LinearParams{Act: gpu.ReLU, Rows: rows, In: in, Out: out}, x, w, bias, y),
-			launch(gpu.Gemm, &gpu.GemmParams{Alpha: -1, TransB: 1, M: rows, N: out, K: in, LDA: in, LDB: in, LDC: out, Batch: 1}, x, w, z),
+			launch(gpu.Gemm, &gpu.GemmParams{Alpha: -1, TransB: 1, M: rows, N: out, K: in, LDA: in, LDB: in, LDC: out, Batch: 1}, w, w, z),
 			launch(gpu.LinearParamBwd, &gpu.LinearParamBwdParams{Rows: rows, In: in, Out: out}, y, x, dw, db),
 			launch(gpu.Axpby, &gpu.AxpbyParams{Alpha: -1e-6, Beta: 1, N: out}, db, bias),
 			launch(gpu.Axpby, &gpu.AxpbyParams{Alpha: -1e-6, Beta: 1, N: in * out}, dw, w),
