@@ -32,9 +32,8 @@ func repeat(b *testing.B, sync func() error, do func() error) {
 
 // burst times the host's share of do: the device is waited for between bursts,
 // which are short enough not to fill its queue.
-func burst(b *testing.B, sync func() error, do func() error) {
+func burst(b *testing.B, length int, sync func() error, do func() error) {
 	b.Helper()
-	const length = 500
 	var host time.Duration
 	calls := 0
 	repeat(b, sync, func() error {
@@ -63,7 +62,7 @@ func BenchmarkLaunch(b *testing.B) {
 	b.Run("launched", func(b *testing.B) {
 		repeat(b, be.Sync, func() error { return be.Launch(l) })
 	})
-	b.Run("submitted", func(b *testing.B) { burst(b, be.Sync, func() error { return be.Launch(l) }) })
+	b.Run("submitted", func(b *testing.B) { burst(b, 500, be.Sync, func() error { return be.Launch(l) }) })
 	b.Run("recorded", func(b *testing.B) {
 		const launches = 1000
 		list := make([]gpu.Launch, launches)
@@ -147,19 +146,7 @@ func BenchmarkGemm(b *testing.B) {
 						defer be.Free(a.Buffer)
 						l.Args = append(l.Args, a)
 					}
-					// Recorded in a row, so that the host's launch cost is not measured.
-					list := make([]gpu.Launch, 20)
-					for i := range list {
-						list[i] = l
-					}
-					r, err := be.Record(list, nil)
-					if err != nil {
-						b.Fatal(err)
-					}
-					defer r.Close()
-					repeat(b, be.Sync, func() error { return r.Replay(nil) })
-					each := b.Elapsed().Seconds() / float64(b.N*len(list))
-					b.ReportMetric(each*1e9, "ns/op")
+					each := inRow(b, be, l)
 					b.ReportMetric(2*float64(s.m)*float64(s.n)*float64(s.k)/each/1e12, "TFLOP/s")
 				})
 			}

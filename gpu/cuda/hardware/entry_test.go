@@ -100,6 +100,6 @@ func BenchmarkEntry(b *testing.B) {
 			return <-done
 		}},
 	} {
-		b.Run(way.name, func(b *testing.B) { burst(b, q.Wait, way.do) })
+		b.Run(way.name, func(b *testing.B) { burst(b, 500, q.Wait, way.do) })
 	}
 }

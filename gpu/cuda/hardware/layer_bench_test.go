@@ -56,9 +56,10 @@ func BenchmarkLayer(b *testing.B) {
 	}
 }
 
-// inRow times a launch recorded in a row, so that the host's cost is not
-// measured.
-func inRow(b *testing.B, be gpu.Backend, l gpu.Launch) {
+// inRow times a launch recorded 20 times in a row, so that the host's cost is not
+// measured: seconds each.
+func inRow(b *testing.B, be gpu.Backend, l gpu.Launch) float64 {
+	b.Helper()
 	list := make([]gpu.Launch, 20)
 	for i := range list {
 		list[i] = l
@@ -71,4 +72,5 @@ func inRow(b *testing.B, be gpu.Backend, l gpu.Launch) {
 	repeat(b, be.Sync, func() error { return r.Replay(nil) })
 	each := b.Elapsed().Seconds() / float64(b.N*len(list))
 	b.ReportMetric(each*1e9, "ns/op")
+	return each
 }

@@ -94,6 +94,23 @@ func BenchmarkTrain(b *testing.B) {
 			b.Run("recorded", func(b *testing.B) {
 				repeat(b, d.Sync, func() error { step.Run(t.x, t.y); return nil })
 			})
+			x := autograd.Const(tensor.On(d).Randn(t.x.Shape()...))
+			y := autograd.Const(t.y.Value.Clone())
+			i := 0
+			b.Run("recorded, new batches", func(b *testing.B) {
+				repeat(b, d.Sync, func() error {
+					i++
+					if i%2 == 0 {
+						step.Run(t.x, t.y)
+					} else {
+						step.Run(x, y)
+					}
+					return nil
+				})
+			})
+			b.Run("recorded, host's share", func(b *testing.B) {
+				burst(b, 20, d.Sync, func() error { step.Run(t.x, t.y); return nil })
+			})
 		})
 	}
 }
