@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -88,6 +89,69 @@ func TestNoBLAS(t *testing.T) {
 	with.step()
 	if !bytes.Equal(without.learned(), with.learned()) {
 		t.Error("without cuBLAS it learned something else")
+	}
+}
+
+// Without cuBLASLt products are cuBLAS's, and what comes after them launches of
+// their own: whether it does not start, has no algorithm, or was not asked for.
+func TestNoLt(t *testing.T) {
+	t.Setenv("GRADBOOK_CUBLAS", "1")
+	learn := func(b *backend) (learned []byte, matmuls int) {
+		fake.takeLog()
+		m := newTraining(t, b)
+		m.step()
+		r, err := b.Record(m.Launches, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if err := r.Replay(nil); err != nil {
+			t.Fatal(err)
+		}
+		learned = m.learned()
+		return learned, strings.Count(fake.takeLog(), "\nmatmul")
+	}
+	want, matmuls := learn(openFake(t))
+	if matmuls == 0 {
+		t.Fatal("no product of cuBLASLt to compare with")
+	}
+	none := func(name, says string, b *backend) {
+		got, matmuls := learn(b)
+		if !bytes.Equal(got, want) || matmuls != 0 {
+			t.Errorf("%s: %d products of cuBLASLt, or it learned something else", name, matmuls)
+		}
+		if d := b.Info().Driver; !strings.Contains(d, says) {
+			t.Errorf("%s: the driver is %q", name, d)
+		}
+	}
+	fake.failOn("cublasLtCreate", 0, 1)
+	none("does not start", "cuBLASLt does not start: CUBLAS_STATUS_NOT_INITIALIZED", openFake(t))
+	t.Setenv("GRADBOOK_CUBLASLT", "0")
+	none("not asked for", "cuBLAS 13.0", openFake(t))
+}
+
+// noLibraryLt makes a process of this test one whose cuBLAS has no cuBLASLt
+// beside it.
+const noLibraryLt = "GRADBOOK_TEST_NO_LT"
+
+func TestNoLibraryLt(t *testing.T) {
+	if os.Getenv(noLibraryLt) != "" {
+		library := filepath.Join(t.TempDir(), "libcublas.so.13")
+		if err := os.Symlink(driver.BLASLibraries[0], library); err != nil {
+			t.Fatal(err)
+		}
+		driver.BLASLibraries = []string{library}
+		b := openFake(t)
+		if d := b.Info().Driver; !strings.Contains(d, "cuBLAS 13.0, no cuBLASLt: ") || !strings.Contains(d, "libcublasLt.so.13") {
+			t.Error("driver:", d)
+		}
+		newTraining(t, b).step()
+		return
+	}
+	c := exec.Command(os.Args[0], "-test.run", "^TestNoLibraryLt$")
+	c.Env = append(os.Environ(), noLibraryLt+"=1")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
@@ -243,9 +307,10 @@ func TestTF32(t *testing.T) {
 func TestConformance(t *testing.T) {
 	fake.set("order", 5)
 	defer fake.set("order", 0)
-	for name, setting := range map[string]string{"chosen": "", "cublas": "1"} {
+	for name, setting := range map[string][2]string{"chosen": {"", ""}, "cublas": {"1", "0"}, "cublaslt": {"1", ""}} {
 		t.Run(name, func(t *testing.T) {
-			t.Setenv("GRADBOOK_CUBLAS", setting)
+			t.Setenv("GRADBOOK_CUBLAS", setting[0])
+			t.Setenv("GRADBOOK_CUBLASLT", setting[1])
 			gputest.Run(t, func() gpu.Backend { return openFakeBeside(t) })
 		})
 	}

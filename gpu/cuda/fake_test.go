@@ -21,7 +21,6 @@ import (
 // The tests of this package run on a driver without a device, testdata/*.c,
 // also where there is a real one: gpu/cuda/hardware has the tests for that.
 func TestMain(m *testing.M) {
-	os.Setenv("GRADBOOK_CUBLASLT", "1")
 	dir, err := os.MkdirTemp("", "fake-cuda")
 	if err == nil {
 		err = fake.build(dir)

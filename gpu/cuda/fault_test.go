@@ -67,7 +67,7 @@ func TestLaunchFails(t *testing.T) {
 	m := newTraining(t, b)
 	m.step()
 	before := m.learned()
-	for _, call := range []string{"cuLaunchKernel", "cublasGemm"} {
+	for _, call := range []string{"cuLaunchKernel", "cublasGemm", "cublasLtMatmul"} {
 		fake.failOn(call, 0, 1)
 		var failed error
 		for _, l := range m.Launches[:9] { // up to the gradients
@@ -151,12 +151,53 @@ func TestLostAndNamed(t *testing.T) {
 	}
 }
 
+// Any call that looks for an algorithm may fail: nothing is left of the search,
+// and the next launch looks again. Where there is none, and only there, the
+// launch goes another way.
+func TestSearchFails(t *testing.T) {
+	t.Setenv("GRADBOOK_CUBLAS", "1")
+	for _, call := range []string{"cublasLtMatmulDescCreate", "cublasLtMatmulDescSetAttribute", "cublasLtMatrixLayoutCreate",
+		"cublasLtMatmulPreferenceCreate", "cublasLtMatmulPreferenceSetAttribute", "cublasLtMatmulAlgoGetHeuristic"} {
+		for after := int32(0); after < 5; after++ {
+			b := openFake(t)
+			m := newTraining(t, b)
+			before := fake.objects()
+			fake.failOn(call, after, 3) // CUBLAS_STATUS_ALLOC_FAILED
+			err := b.Launch(m.Launches[0])
+			if err == nil {
+				if after == 0 {
+					t.Errorf("%s failed, and the launch did not", call)
+				}
+				fake.failOn("", 0, 0) // there are fewer such calls
+				break
+			}
+			// A plan that was made, four objects, is kept.
+			if left := fake.objects() - before; int(left) != 4*len(b.products.plans) {
+				t.Errorf("%s %d: %d objects of cuBLASLt, %d plans", call, after, left, len(b.products.plans))
+			}
+			m.step()
+		}
+	}
+	b := openFake(t)
+	m := newTraining(t, b)
+	fake.failOn("cublasLtMatmulAlgoGetHeuristic", 0, int32(driver.NotSupportedByBLAS))
+	fake.takeLog()
+	for range 2 {
+		if err := b.Launch(m.Launches[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if log := fake.takeLog(); strings.Contains(log, "matmul") || strings.Count(log, "product") != 2 {
+		t.Error("no algorithm:", log)
+	}
+}
+
 func TestRecordFails(t *testing.T) {
 	t.Setenv("GRADBOOK_CUBLAS", "1")
 	b := openFake(t)
 	m := newTraining(t, b)
 	m.step()
-	for _, call := range []string{"cuMemAlloc", "cuStreamBeginCapture", "cuLaunchKernel", "cublasGemm", "cuStreamGetCaptureInfo", "cuStreamEndCapture", "cuGraphInstantiate"} {
+	for _, call := range []string{"cuMemAlloc", "cuStreamBeginCapture", "cuLaunchKernel", "cublasGemm", "cublasLtMatmul", "cuStreamGetCaptureInfo", "cuStreamEndCapture", "cuGraphInstantiate"} {
 		used := fake.used()
 		fake.failOn(call, 0, 1)
 		_, err := b.Record(m.Launches, nil)

@@ -50,7 +50,7 @@ func (p *products) init(b *backend) error {
 		b.release(p.workspace)
 		return nil
 	}
-	if os.Getenv("GRADBOOK_CUBLASLT") == "1" { // until it is measured
+	if os.Getenv("GRADBOOK_CUBLASLT") != "0" {
 		p.lt, p.noLt = b.queue.NewLt()
 		p.plans = map[driver.Matmul]*driver.MatmulPlan{}
 	}
