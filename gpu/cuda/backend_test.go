@@ -130,6 +130,43 @@ func TestNoLt(t *testing.T) {
 	none("not asked for", "cuBLAS 13.0", openFake(t))
 }
 
+// Products of a recording that may overlap have workspaces of their own, as many
+// as there are lanes; the fake driver refuses what shares one. A product that
+// needs none waits for none.
+func TestWorkspaces(t *testing.T) {
+	for _, setting := range []string{"0", ""} {
+		t.Setenv("GRADBOOK_CUBLAS", "1")
+		t.Setenv("GRADBOOK_CUBLASLT", setting)
+		for in, lanesUsed := range map[uint32]int64{64: lanes, 8: 0} { // the fake needs one for sums from 32 on
+			if setting == "0" {
+				lanesUsed = lanes // cuBLAS does not tell
+			}
+			b := openFake(t)
+			var launches []gpu.Launch
+			for range 2 * lanes {
+				l := gpu.Launch{Kernel: gpu.Linear, DType: gpu.Float32, Params: &gpu.LinearParams{Rows: 4, In: in, Out: 4}}
+				for range l.Kernel.Info().Args {
+					buf, err := b.Alloc(4 * 64 * 4)
+					if err != nil {
+						t.Fatal(err)
+					}
+					l.Args = append(l.Args, gpu.Span{Buffer: buf, Bytes: buf.Bytes()})
+				}
+				launches = append(launches, l)
+			}
+			before := fake.used()
+			r, err := b.Record(launches, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := (fake.used() - before) / workspaceBytes; got != lanesUsed {
+				t.Errorf("GRADBOOK_CUBLASLT=%q, in %d: %d workspaces, want %d", setting, in, got, lanesUsed)
+			}
+			r.Close()
+		}
+	}
+}
+
 // noLibraryLt makes a process of this test one whose cuBLAS has no cuBLASLt
 // beside it.
 const noLibraryLt = "GRADBOOK_TEST_NO_LT"

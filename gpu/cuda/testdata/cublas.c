@@ -5,6 +5,8 @@
 struct handle {
 	struct stream *stream;
 	int math;
+	uint64_t workspace;
+	size_t workspace_bytes;
 };
 
 EXPORT int cublasCreate_v2(struct handle **h)
@@ -36,8 +38,9 @@ EXPORT int cublasSetStream_v2(struct handle *h, struct stream *s)
 
 EXPORT int cublasSetWorkspace_v2(struct handle *h, void *workspace, size_t bytes)
 {
-	(void)h;
-	return fake_memory((uint64_t)(uintptr_t)workspace, bytes) ? 0 : 7;
+	h->workspace = (uint64_t)(uintptr_t)workspace;
+	h->workspace_bytes = bytes;
+	return fake_memory(h->workspace, bytes) ? 0 : 7;
 }
 
 EXPORT int cublasSetMathMode(struct handle *h, int mode)
@@ -104,6 +107,8 @@ static int product(struct handle *h, struct product p)
 		 (unsigned long long)p.c, p.ldc, p.stridec, p.batch);
 	struct product *kept = malloc(sizeof p);
 	*kept = p;
+	kept->workspace = h->workspace;
+	kept->workspace_bytes = 1; // one byte stands for what is used of it
 	return fake_submit(h->stream, (struct work){.kind = PRODUCT, .product = kept}) ? 13 : 0;
 }
 

@@ -35,6 +35,27 @@ EXPORT int cuStreamGetCaptureInfo_v2(struct stream *s, int *status, uint64_t *id
 	return SUCCESS;
 }
 
+static int waits(struct work *w, struct work *for_it)
+{
+	for (size_t i = 0; i < w->after_count; i++)
+		if (w->after[i] == for_it || waits(w->after[i], for_it))
+			return 1;
+	return 0;
+}
+
+// Products that may overlap must not share a workspace.
+static int workspaces(struct graph *g)
+{
+	for (struct work *a = g->first; a; a = a->next)
+		for (struct work *b = a->next; b; b = b->next)
+			if (a->kind == PRODUCT && b->kind == PRODUCT && a->product->workspace_bytes && b->product->workspace_bytes &&
+			    a->product->workspace == b->product->workspace && !waits(b, a)) {
+				fake_log("nodes %d and %d share a workspace", a->ran, b->ran);
+				return INVALID_VALUE;
+			}
+	return SUCCESS;
+}
+
 EXPORT int cuStreamEndCapture(struct stream *s, struct graph **graph)
 {
 	struct graph *g = s->capture;
@@ -55,7 +76,7 @@ EXPORT int cuStreamEndCapture(struct stream *s, struct graph **graph)
 		fake_log("node %d after%s", w->ran, list);
 	}
 	*graph = g;
-	return SUCCESS;
+	return workspaces(g);
 }
 
 EXPORT int cuGraphInstantiateWithFlags(struct graph **executable, struct graph *g, unsigned long long flags)
