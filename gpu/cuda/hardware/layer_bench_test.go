@@ -10,7 +10,7 @@ import (
 // products are the ways to compute a layer's products: cuBLASLt with bias and
 // activation in the product, cuBLAS with a launch after it, the kernels' own.
 var products = []struct{ name, cublas, lt string }{
-	{"cublaslt", "1", "1"},
+	{"cublaslt", "1", ""},
 	{"cublas", "1", "0"},
 	{"kernels", "0", ""},
 }
@@ -41,16 +41,18 @@ func BenchmarkLayer(b *testing.B) {
 			{"param_bwd", gpu.LinearParamBwd, &gpu.LinearParamBwdParams{Rows: rows, In: in, Out: out}, []uint32{rows * out, rows * in, in * out, out}},
 			{"gemm", gpu.Gemm, &gpu.GemmParams{Alpha: 1, M: rows, N: in, K: out, LDA: out, LDB: in, LDC: in, Batch: 1}, []uint32{rows * out, in * out, rows * in}},
 		} {
-			for i, be := range backends {
-				b.Run(fmt.Sprintf("%s %dx%dx%d/%s", c.name, rows, in, out, products[i].name), func(b *testing.B) {
-					l := gpu.Launch{Kernel: c.k, DType: gpu.Float32, Params: c.p}
-					for _, n := range c.sizes {
-						a := random(b, be, gpu.Float32, n)
-						defer be.Free(a.Buffer)
-						l.Args = append(l.Args, a)
-					}
-					inRow(b, be, l)
-				})
+			for _, t := range []gpu.DType{gpu.Float32, gpu.Float64} {
+				for i, be := range backends {
+					b.Run(fmt.Sprintf("%s %s %dx%dx%d/%s", t, c.name, rows, in, out, products[i].name), func(b *testing.B) {
+						l := gpu.Launch{Kernel: c.k, DType: t, Params: c.p}
+						for _, n := range c.sizes {
+							a := random(b, be, t, n)
+							defer be.Free(a.Buffer)
+							l.Args = append(l.Args, a)
+						}
+						inRow(b, be, l)
+					})
+				}
 			}
 		}
 	}
