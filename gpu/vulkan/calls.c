@@ -124,9 +124,10 @@ int gb_timestamps(gb_calls *c, void *pool, uint32_t n, uint64_t *results)
     return c->GetQueryPoolResults(c->device, pool, 0, n, n * 16, results, 16, QUERY_64 | QUERY_WITH_AVAILABILITY);
 }
 
-int gb_submit(gb_calls *c, void *commands, void *fence)
+int gb_submit(gb_calls *c, void *first, void *commands, void *fence)
 {
-    submit_info info = {4, NULL, 0, NULL, NULL, 1, &commands, 0, NULL};
+    void *both[] = {first, commands};
+    submit_info info = {4, NULL, 0, NULL, NULL, first ? 2 : 1, first ? both : &both[1], 0, NULL};
     return c->QueueSubmit(c->queue, 1, &info, fence);
 }
 

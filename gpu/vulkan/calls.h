@@ -36,7 +36,8 @@ void gb_timestamp(gb_calls *, void *commands, void *pool, uint32_t i);
 // Each result is a value and whether it is there.
 int gb_timestamps(gb_calls *, void *pool, uint32_t n, uint64_t *results);
 
-int gb_submit(gb_calls *, void *commands, void *fence);
+// first, unless it is NULL, runs before commands.
+int gb_submit(gb_calls *, void *first, void *commands, void *fence);
 int gb_wait(gb_calls *, void *fence, uint64_t nanoseconds);
 int gb_done(gb_calls *, void *fence);
 int gb_reset(gb_calls *, void *fence);

@@ -109,22 +109,6 @@ func (b *Backend) own(s gpu.Span) (*buffer, error) {
 	return m, nil
 }
 
-// smallBytes is the most that the arguments of a small launch have in all.
-const smallBytes = 1 << 20
-
-// small reports whether a launch takes about as long as any small one, the time
-// to start it. Those that need no barrier between them are timed together and
-// booked in equal parts, since a timestamp between two would make the second
-// wait: on an H200 a step of 784-256-256-10 takes 105 us so, and 131 with a
-// timestamp before each launch. A software device starts launches at no cost.
-func (b *Backend) small(l *gpu.Launch) bool {
-	bytes := int64(0)
-	for _, a := range l.Args {
-		bytes += a.Bytes
-	}
-	return bytes <= smallBytes && !b.limits.Processor
-}
-
 // record writes the planned dispatches into a batch.
 func (b *Backend) record(t *batch, l *gpu.Launch, scratch *buffer) error {
 	args := l.Kernel.Info().Args

@@ -169,20 +169,21 @@ func (r *recording) Replay(sources []gpu.Span) error {
 	if slices.ContainsFunc(sources, func(s gpu.Span) bool { return s.Buffer != nil }) {
 		return gpu.ErrDeclined
 	}
-	if err := b.submit(); err != nil {
-		return err
-	}
 	t := r.form()
 	for slices.Contains(b.flight, t) {
 		if err := b.retireOldest(); err != nil {
 			return err
 		}
 	}
-	for _, m := range r.buffers {
-		m.used = b.serial
-	}
-	if err := b.send(t); err != nil {
+	first, err := b.end()
+	if err != nil {
 		return err
+	}
+	if err := b.send(first, t); err != nil {
+		return err
+	}
+	for _, m := range r.buffers {
+		m.used = t.serial
 	}
 	return b.poll()
 }

@@ -151,7 +151,7 @@ func TestSharedTimes(t *testing.T) {
 	if !b.physical.timestamps {
 		t.Skip("the device has no timestamps")
 	}
-	b.limits.Processor = false
+	b.info.Unified = false
 	x, y, z := span(t, b, 8), span(t, b, 8), span(t, b, 8)
 	big := span(t, b, smallBytes/4+1)
 	if err := b.Sync(); err != nil {
@@ -185,5 +185,42 @@ func TestSharedTimes(t *testing.T) {
 		if after[k] <= before[k] {
 			t.Errorf("no time was booked for %s", k)
 		}
+	}
+}
+
+// What was launched before a replay is submitted together with it, and both have
+// run when the device was waited for.
+func TestReplayTakesLaunchesAlong(t *testing.T) {
+	b := opened(t)
+	x, y := span(t, b, 8), span(t, b, 8)
+	add := launch(gpu.Axpby, &gpu.AxpbyParams{Alpha: 1, Beta: 1, N: 8}, x, y)
+	r := replay(t, b, 0, add)
+	defer r.Close()
+	run(t, b, gpu.Fill, &gpu.FillParams{Value: 1, N: 8}, x)
+	run(t, b, gpu.Fill, &gpu.FillParams{Value: 1, N: 8}, y)
+	if err := b.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	submissions := 0
+	injected = func() int { submissions++; return 0 }
+	defer func() { injected = nil }()
+	const steps = 5
+	for range steps {
+		run(t, b, gpu.Axpby, &gpu.AxpbyParams{Alpha: 1, Beta: 1, N: 8}, x, y)
+		if err := r.Replay(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if submissions != steps {
+		t.Errorf("%d submissions for %d steps", submissions, steps)
+	}
+	if err := b.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if got := floatsOf(t, b, y)[0]; got != 1+2*steps {
+		t.Errorf("got %v, want %d", got, 1+2*steps)
+	}
+	if len(b.flight) != 0 || len(b.idle) != batches {
+		t.Errorf("%d batches in flight and %d idle after a wait, want 0 and %d", len(b.flight), len(b.idle), batches)
 	}
 }
