@@ -2,6 +2,7 @@ package vulkan_test
 
 import (
 	"testing"
+	"time"
 
 	"gradbook/autograd"
 	"gradbook/autograd/nn"
@@ -60,7 +61,8 @@ func BenchmarkStep(b *testing.B) {
 					r := autograd.Record(train)
 					step = func(x, y *autograd.Var) *autograd.Var { return r.Run(x, y) }
 				}
-				for range 10 {
+				// A device that was idle takes some 50 ms to reach its clocks.
+				for start := time.Now(); time.Since(start) < 250*time.Millisecond; {
 					step(x, y)
 				}
 				if err := d.Sync(); err != nil {
