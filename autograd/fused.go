@@ -5,10 +5,11 @@ import (
 	"gradbook/tensor"
 )
 
-// Activation is a function that Linear applies to its result in one launch.
+// Activation is a function that Linear and Conv2D apply to their result in one
+// launch.
 type Activation = gpu.UnaryOp
 
-// The activations that Linear can take in.
+// The activations that they can take in.
 const (
 	NoActivation      Activation = gpu.Identity
 	ReLUActivation    Activation = gpu.ReLU
@@ -25,17 +26,7 @@ var activationBwd = map[Activation]gpu.BinaryOp{
 func Linear(x, w, b *Var, act Activation) *Var {
 	xt, wt := x.Value, w.Value
 	y := tensor.Linear(xt, wt, b.Value, act)
-	reads := []*tensor.Tensor{xt, wt}
-	derivative, curved := activationBwd[act]
-	if curved {
-		reads = append(reads, y)
-	}
-	return op{name: "linear", in: []*Var{x, w, b}, reads: reads, back: func(s *visit) {
-		dy := s.dy
-		if curved {
-			dy = tensor.Binary("linear_bwd", derivative, dy, y, 1, 0)
-			defer dy.Free()
-		}
+	return curved(op{name: "linear", in: []*Var{x, w, b}, reads: []*tensor.Tensor{xt, wt}}, y, act, func(s *visit, dy *tensor.Tensor) {
 		if s.wants(1) || s.wants(2) {
 			dw, db := tensor.LinearParamGrads(dy, xt)
 			sendOrFree(s, 1, dw)
@@ -44,7 +35,25 @@ func Linear(x, w, b *Var, act Activation) *Var {
 		if s.wants(0) {
 			s.send(0, tensor.Product(dy, wt, false, false))
 		}
-	}}.gives(y)
+	})
+}
+
+// curved completes an operation whose result y an activation has passed: back
+// gets the gradient of what the activation was given.
+func curved(o op, y *tensor.Tensor, act Activation, back func(s *visit, dy *tensor.Tensor)) *Var {
+	derivative, isCurved := activationBwd[act]
+	if !isCurved {
+		o.back = func(s *visit) { back(s, s.dy) }
+		return o.gives(y)
+	}
+	o.reads = append(o.reads, y)
+	name := o.name + "_bwd"
+	o.back = func(s *visit) {
+		dy := tensor.Binary(name, derivative, s.dy, y, 1, 0)
+		defer dy.Free()
+		back(s, dy)
+	}
+	return o.gives(y)
 }
 
 func sendOrFree(s *visit, i int, t *tensor.Tensor) {
@@ -92,50 +101,36 @@ func (v *Var) Dropout(p float64) *Var {
 	return op{name: "dropout", in: []*Var{v}, saved: []*tensor.Tensor{mask}, back: func(s *visit) { s.send(0, s.dy.Mul(mask)) }}.gives(y)
 }
 
-// Conv2D returns the cross-correlation of images x (n, c, h, w) with kernels w
-// (o, c, kh, kw), plus b (o): (n, o, oh, ow). The window's size is that of the
-// kernels.
-func Conv2D(x, w, b *Var, window tensor.Window) *Var {
-	shape, ws := x.Shape(), w.Shape()
-	if len(shape) != 4 || len(ws) != 4 || shape[1] != ws[1] {
-		tensor.Fail("conv2d", "needs images (n, c, h, w) and kernels (out, c, kh, kw) of as many channels", "", x.Value, w.Value)
-	}
-	window.Height, window.Width = ws[2], ws[3]
-	oh, ow := window.Out(shape[2], shape[3])
-	cols := tensor.Im2col(x.Value, window)
-	kernels := w.Value.Reshape(ws[0], -1)
-	product := tensor.Product(kernels, cols, false, false)
-	defer product.Free()
-	bias := b.Value.Reshape(ws[0], 1)
-	y := product.Add(bias).Reshape(shape[0], ws[0], oh, ow)
-	y.Release() // the two views of it count as one
-	bias.Release()
-	return op{name: "conv2d", in: []*Var{x, w, b}, reads: []*tensor.Tensor{w.Value}, saved: []*tensor.Tensor{cols}, back: func(s *visit) {
-		defer kernels.Release()
-		dy := s.dy.Reshape(shape[0], ws[0], oh*ow)
-		if !dy.SameStorage(s.dy) {
-			defer dy.Free()
-		}
-		if s.wants(2) {
-			s.send(2, dy.Sum(0, 2))
-		}
-		if s.wants(1) {
-			each := tensor.Product(dy, cols, false, true)
-			defer each.Free()
-			s.send(1, each.Sum(0).Reshape(ws...))
+// Conv2D returns act of the cross-correlation of images x (n, c, h, w) with
+// kernels w (o, c, kh, kw), plus b (o), in one launch: (n, o, oh, ow). The window's
+// size is that of the kernels.
+func Conv2D(x, w, b *Var, window tensor.Window, act Activation) *Var {
+	xt, wt := x.Value, w.Value
+	y := tensor.Conv2D(xt, wt, b.Value, window, act)
+	shape, kernels := x.Shape(), w.Shape()
+	return curved(op{name: "conv2d", in: []*Var{x, w, b}, reads: []*tensor.Tensor{xt, wt}}, y, act, func(s *visit, dy *tensor.Tensor) {
+		if s.wants(1) || s.wants(2) {
+			dw, db := tensor.Conv2DParamGrads(dy, xt, window, kernels...)
+			sendOrFree(s, 1, dw)
+			sendOrFree(s, 2, db)
 		}
 		if s.wants(0) {
-			dcols := tensor.Product(kernels, dy, true, false)
-			defer dcols.Free()
-			s.send(0, tensor.Col2im(dcols, window, shape...))
+			s.send(0, tensor.Conv2DGrad(dy, wt, window, shape...))
 		}
-	}}.gives(y)
+	})
 }
 
 // MaxPool2D returns the largest element of each window of images (n, c, h, w).
 // The first of equal ones gets the gradient.
-func (v *Var) MaxPool2D(window tensor.Window) *Var {
-	y, index := tensor.MaxPool(v.Value, window)
+func (v *Var) MaxPool2D(window tensor.Window) *Var { return maxPool(v, window, NoActivation) }
+
+// ReLUMaxPool2D returns max(0, largest element) of each window of images (n, c,
+// h, w), in one launch: what x.ReLU().MaxPool2D(window) gives, value and gradient,
+// and x.MaxPool2D(window).ReLU() too.
+func ReLUMaxPool2D(x *Var, window tensor.Window) *Var { return maxPool(x, window, ReLUActivation) }
+
+func maxPool(v *Var, window tensor.Window, act Activation) *Var {
+	y, index := tensor.MaxPool(v.Value, window, act)
 	shape := v.Shape()
 	return op{name: "max_pool", in: []*Var{v}, saved: []*tensor.Tensor{index}, back: func(s *visit) {
 		s.send(0, tensor.MaxPoolGrad(s.dy, index, window, shape...))

@@ -98,13 +98,16 @@ func checks() []check {
 		one("cross entropy", rnd(3, 4), func(x *Var) *Var { return CrossEntropy(x, ints(3, 0, 1)) }),
 		one("cross entropy of a view", rnd(4, 3), func(x *Var) *Var { return CrossEntropy(x.T(), ints(3, 0, 1)).Square() }),
 		one("max pool", rnd(2, 2, 4, 5), func(x *Var) *Var { return x.MaxPool2D(tensor.Square(2, 2, 0)) }),
+		one("relu and max pool", rnd(2, 2, 4, 6), func(x *Var) *Var { return ReLUMaxPool2D(x, tensor.Square(2, 2, 0)) }),
 		one("max pool with padding", rnd(1, 2, 4, 5), func(x *Var) *Var { return x.MaxPool2D(tensor.Square(3, 2, 1)) }),
 	)
 	for _, act := range []Activation{NoActivation, ReLUActivation, SigmoidActivation, TanhActivation} {
+		all = append(all, check{"conv2d and activation", func(v []*Var) *Var { return Conv2D(v[0], v[1], v[2], tensor.Square(2, 1, 1), act) },
+			[]*tensor.Tensor{rnd(2, 3, 3, 4), rnd(2, 3, 2, 2), rnd(2)}})
 		all = append(all, check{"linear", func(v []*Var) *Var { return Linear(v[0], v[1], v[2], act) }, []*tensor.Tensor{rnd(4, 3), rnd(2, 3), rnd(2)}})
 	}
 	for _, w := range []tensor.Window{tensor.Square(3, 1, 1), tensor.Square(3, 2, 0), {StrideH: 1, StrideW: 2, PadH: 1, DilationH: 2}} {
-		all = append(all, check{"conv2d", func(v []*Var) *Var { return Conv2D(v[0], v[1], v[2], w) }, []*tensor.Tensor{rnd(2, 2, 5, 6), rnd(3, 2, 3, 3), rnd(3)}})
+		all = append(all, check{"conv2d", func(v []*Var) *Var { return Conv2D(v[0], v[1], v[2], w, NoActivation) }, []*tensor.Tensor{rnd(2, 2, 5, 6), rnd(3, 2, 3, 3), rnd(3)}})
 	}
 	return append(all,
 		check{"linear of 3 dimensions", func(v []*Var) *Var { return Linear(v[0], v[1], v[2], NoActivation) }, []*tensor.Tensor{rnd(2, 2, 3), rnd(2, 3), rnd(2)}},

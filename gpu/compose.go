@@ -12,6 +12,9 @@ type Composer struct {
 var generics = map[Kernel]func(*Composer, Launch){
 	Linear:            composeLinear,
 	LinearParamBwd:    composeLinearParamBwd,
+	Conv2D:            composeConv2D,
+	Conv2DBwd:         composeConv2DBwd,
+	Conv2DParamBwd:    composeConv2DParamBwd,
 	Softmax:           composeSoftmax,
 	SoftmaxBwd:        composeSoftmaxBwd,
 	Xent:              composeXent,

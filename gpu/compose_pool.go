@@ -2,21 +2,41 @@ package gpu
 
 import "math"
 
+func (p *PoolParams) window() *WindowParams {
+	return &WindowParams{N: p.N, C: p.C, H: p.H, W: p.W, KH: p.KH, KW: p.KW, OH: p.OH, OW: p.OW,
+		SH: p.SH, SW: p.SW, PH: p.PH, PW: p.PW, DH: p.DH, DW: p.DW}
+}
+
 func composeMaxPool(c *Composer, l Launch) {
-	p, t := *l.Params.(*WindowParams), l.DType
+	p, t := l.Params.(*PoolParams), l.DType
 	x, y, index := l.Args[0], l.Args[1], l.Args[2]
 	planes, places, windows := p.N*p.C, p.KH*p.KW, p.OH*p.OW
-	p.Pad = math.Inf(-1)
+	over := p.window()
+	over.Pad = math.Inf(-1)
 	cols := c.Temp(t, planes*places*windows)
-	c.Launch(Im2col, t, &p, x, cols)
-	c.Launch(Reduce, t, &ReduceParams{Scale: 1, Op: ReduceMax, Outer: planes, Axis: places, Inner: windows}, cols, y)
-	c.Launch(ArgMax, t, &ArgMaxParams{Outer: planes, Axis: places, Inner: windows}, cols, index)
+	c.Launch(Im2col, t, over, x, cols)
+	largest, first := y, index
+	if p.Act == ReLU {
+		largest, first = c.Temp(t, planes*windows), c.Temp(Int32, planes*windows)
+	}
+	c.Launch(Reduce, t, &ReduceParams{Scale: 1, Op: ReduceMax, Outer: planes, Axis: places, Inner: windows}, cols, largest)
+	c.Launch(ArgMax, t, &ArgMaxParams{Outer: planes, Axis: places, Inner: windows}, cols, first)
+	if p.Act == ReLU {
+		n := planes * windows
+		above, number, none, kept := c.Temp(t, n), c.Temp(t, n), c.Temp(t, n), c.Temp(t, n)
+		c.unary(t, ReLU, largest, y, n)
+		c.matrix(t, Greater, 1, n, perCol(largest), scalar(c.constant(t, 0)), above)
+		c.Launch(Cast, t, &CastParams{From: uint32(Int32), N: n}, first, number)
+		c.fill(t, none, n, -1)
+		c.Launch(Where, t, &WhereParams{N: n}, above, number, none, kept)
+		c.Launch(Cast, Int32, &CastParams{From: uint32(t), N: n}, kept, index)
+	}
 }
 
 // A gradient goes to the place of its window that won, and from there, as a
 // column, to the image.
 func composeMaxPoolBwd(c *Composer, l Launch) {
-	p, t := l.Params.(*WindowParams), l.DType
+	p, t := l.Params.(*PoolParams), l.DType
 	dy, index, dx := l.Args[0], l.Args[1], l.Args[2]
 	planes, places, windows := p.N*p.C, p.KH*p.KW, p.OH*p.OW
 	n := planes * places * windows
@@ -31,5 +51,5 @@ func composeMaxPoolBwd(c *Composer, l Launch) {
 	c.Launch(Copy, t, &CopyParams{N: n, Rank: 3, Dims: dims, X: each}, dy, spread)
 	c.fill(t, zeros, n, 0)
 	c.Launch(Where, t, &WhereParams{N: n}, hit, spread, zeros, cols)
-	c.Launch(Col2im, t, p, cols, dx)
+	c.Launch(Col2im, t, p.window(), cols, dx)
 }

@@ -42,14 +42,14 @@ func Elements(k Kernel, params any) [MaxArgs]int64 {
 		}
 		return [MaxArgs]int64{rows, int64(p.Rows), table}
 	case *WindowParams:
-		image, windows := product(p.N, p.C, p.H, p.W), product(p.N, p.C, p.OH, p.OW)
-		cols := windows * product(p.KH, p.KW)
-		switch k {
-		case Im2col:
+		image, cols := product(p.N, p.C, p.H, p.W), product(p.N, p.C, p.KH, p.KW, p.OH, p.OW)
+		if k == Im2col {
 			return [MaxArgs]int64{image, cols}
-		case Col2im:
-			return [MaxArgs]int64{cols, image}
-		case MaxPool:
+		}
+		return [MaxArgs]int64{cols, image}
+	case *PoolParams:
+		image, windows := product(p.N, p.C, p.H, p.W), product(p.N, p.C, p.OH, p.OW)
+		if k == MaxPool {
 			return [MaxArgs]int64{image, windows, windows}
 		}
 		return [MaxArgs]int64{windows, windows, image}
@@ -61,6 +61,15 @@ func Elements(k Kernel, params any) [MaxArgs]int64 {
 		return [MaxArgs]int64{product(p.Rows, p.In), product(p.Out, p.In), int64(p.Out), product(p.Rows, p.Out)}
 	case *LinearParamBwdParams:
 		return [MaxArgs]int64{product(p.Rows, p.Out), product(p.Rows, p.In), product(p.Out, p.In), int64(p.Out)}
+	case *Conv2DParams:
+		image, windows, w := product(p.N, p.C, p.H, p.W), product(p.N, p.O, p.OH, p.OW), product(p.O, p.C, p.KH, p.KW)
+		switch k {
+		case Conv2D:
+			return [MaxArgs]int64{image, w, int64(p.O), windows}
+		case Conv2DBwd:
+			return [MaxArgs]int64{windows, w, image}
+		}
+		return [MaxArgs]int64{windows, image, w, int64(p.O)}
 	case *SoftmaxParams:
 		n := product(p.Rows, p.Cols)
 		return [MaxArgs]int64{n, n, n}

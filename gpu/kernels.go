@@ -26,6 +26,9 @@ const (
 
 	Linear
 	LinearParamBwd
+	Conv2D
+	Conv2DBwd
+	Conv2DParamBwd
 	Softmax
 	SoftmaxBwd
 	Xent
@@ -78,6 +81,9 @@ var Kernels = [NumKernels]KernelInfo{
 
 	Linear:            {Name: "linear", Tier: Fused, Args: []Arg{in("x"), in("w"), in("b"), out("y")}, Params: LinearParams{}, DTypes: floats},
 	LinearParamBwd:    {Name: "linear_param_bwd", Tier: Fused, Args: []Arg{in("dy"), in("x"), out("dw"), out("db")}, Params: LinearParamBwdParams{}, DTypes: floats},
+	Conv2D:            {Name: "conv2d", Tier: Fused, Args: []Arg{in("x"), in("w"), in("b"), out("y")}, Params: Conv2DParams{}, DTypes: floats},
+	Conv2DBwd:         {Name: "conv2d_bwd", Tier: Fused, Args: []Arg{in("dy"), in("w"), out("dx")}, Params: Conv2DParams{}, DTypes: floats},
+	Conv2DParamBwd:    {Name: "conv2d_param_bwd", Tier: Fused, Args: []Arg{in("dy"), in("x"), out("dw"), out("db")}, Params: Conv2DParams{}, DTypes: floats},
 	Softmax:           {Name: "softmax", Tier: Fused, Args: []Arg{in("x"), out("y")}, Params: SoftmaxParams{}, DTypes: floats},
 	SoftmaxBwd:        {Name: "softmax_bwd", Tier: Fused, Args: []Arg{in("y"), in("dy"), out("dx")}, Params: SoftmaxParams{}, DTypes: floats},
 	Xent:              {Name: "xent", Tier: Fused, Args: []Arg{in("logits"), {"labels", In, Index}, out("loss"), out("lse")}, Params: XentParams{}, DTypes: floats},
@@ -86,8 +92,8 @@ var Kernels = [NumKernels]KernelInfo{
 	LayerNormBwd:      {Name: "layer_norm_bwd", Tier: Fused, Args: []Arg{in("dy"), in("x"), in("gamma"), in("mean"), in("rstd"), out("dx")}, Params: LayerNormBwdParams{}, DTypes: floats},
 	LayerNormParamBwd: {Name: "layer_norm_param_bwd", Tier: Fused, Args: []Arg{in("dy"), in("x"), in("mean"), in("rstd"), out("dgamma"), out("dbeta")}, Params: LayerNormBwdParams{}, DTypes: floats},
 	Dropout:           {Name: "dropout", Tier: Fused, Args: []Arg{{"state", In, State}, in("x"), out("y"), out("mask")}, Params: DropoutParams{}, DTypes: floats},
-	MaxPool:           {Name: "max_pool", Tier: Fused, Args: []Arg{in("x"), out("y"), {"index", Out, Index}}, Params: WindowParams{}, DTypes: floats},
-	MaxPoolBwd:        {Name: "max_pool_bwd", Tier: Fused, Args: []Arg{in("dy"), {"index", In, Index}, out("dx")}, Params: WindowParams{}, DTypes: floats},
+	MaxPool:           {Name: "max_pool", Tier: Fused, Args: []Arg{in("x"), out("y"), {"index", Out, Index}}, Params: PoolParams{}, DTypes: floats},
+	MaxPoolBwd:        {Name: "max_pool_bwd", Tier: Fused, Args: []Arg{in("dy"), {"index", In, Index}, out("dx")}, Params: PoolParams{}, DTypes: floats},
 	SGDStep:           {Name: "sgd_step", Tier: Fused, Args: []Arg{in("g"), inOut("w"), inOut("v")}, Params: SGDParams{}, DTypes: floats},
 	AdamStep:          {Name: "adam_step", Tier: Fused, Args: []Arg{in("g"), {"state", In, State}, inOut("w"), inOut("m"), inOut("v")}, Params: AdamParams{}, DTypes: floats},
 }

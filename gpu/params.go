@@ -112,8 +112,7 @@ type (
 
 	// WindowParams slides a KH by KW window over N images of C planes of H by
 	// W; OH by OW windows fit. Column layout is (N, C*KH*KW, OH*OW). Pad is
-	// what lies outside the image. Max pooling ignores Pad, and every window
-	// must have a position inside the image.
+	// what lies outside the image.
 	WindowParams struct {
 		Pad            float64
 		N, C, H, W     uint32
@@ -121,6 +120,22 @@ type (
 		SH, SW         uint32 // stride
 		PH, PW         uint32 // padding before the first row and column
 		DH, DW         uint32 // dilation
+	}
+
+	// PoolParams: y is the largest element of each window, index its position in
+	// the window (see MaxPool); windows are as in WindowParams, and each has a
+	// position inside the image. Act is Identity or ReLU: with ReLU, y is 0 and
+	// index -1 where no element is above 0 (a NaN stays NaN, with index -1),
+	// which is what ReLU before or after pooling gives and lets through of a
+	// gradient. The backward kernel ignores Act: dx is dy's elements at their
+	// positions, and -1 is none.
+	PoolParams struct {
+		Act            uint32
+		N, C, H, W     uint32
+		KH, KW, OH, OW uint32
+		SH, SW         uint32
+		PH, PW         uint32
+		DH, DW         uint32
 	}
 
 	// RandomParams draws N numbers with Philox4x32-10 (Salmon et al. 2011):
@@ -150,6 +165,21 @@ type (
 	// added in a fixed order.
 	LinearParamBwdParams struct {
 		Rows, In, Out uint32
+	}
+
+	// Conv2DParams: y = Act(x * w + b), the cross-correlation of images x (N, C,
+	// H, W) with kernels w (O, C, KH, KW), zeros around the images, plus b (O);
+	// y is (N, O, OH, OW). Act is as in LinearParams. The two backward kernels
+	// take the gradient dy of x * w + b and ignore Act: dx is that of x; dw and
+	// db, sums over all windows in a fixed order, are those of w and b.
+	Conv2DParams struct {
+		Act            uint32
+		N, C, H, W     uint32
+		O              uint32
+		KH, KW, OH, OW uint32
+		SH, SW         uint32 // stride
+		PH, PW         uint32 // padding before the first row and column
+		DH, DW         uint32 // dilation
 	}
 
 	// SoftmaxParams: over each row; with Log 1, the logarithm of it.

@@ -8,7 +8,7 @@ type Phase uint8
 // The phases. Products, sums and copies serve all of them and are Other.
 const (
 	Other       Phase = iota
-	Activations       // functions of elements and rows in the forward direction, and linear with one of them
+	Activations       // functions of elements and rows in the forward direction, and linear or conv2d with one of them
 	Backward          // kernels of gradients
 	Optimizer         // sgd_step and adam_step
 )
@@ -26,11 +26,15 @@ func PhaseOf(l *Launch) Phase {
 		if p, ok := l.Params.(*LinearParams); ok && p.Act != Identity {
 			return Activations
 		}
+	case Conv2D:
+		if p, ok := l.Params.(*Conv2DParams); ok && p.Act != Identity {
+			return Activations
+		}
 	case Binary:
 		if p, ok := l.Params.(*BinaryParams); ok && p.Op >= ReLUBwd {
 			return Backward
 		}
-	case LinearParamBwd, SoftmaxBwd, XentBwd, LayerNormBwd, LayerNormParamBwd, MaxPoolBwd, Col2im, ScatterAddRows:
+	case LinearParamBwd, Conv2DBwd, Conv2DParamBwd, SoftmaxBwd, XentBwd, LayerNormBwd, LayerNormParamBwd, MaxPoolBwd, Col2im, ScatterAddRows:
 		return Backward
 	case SGDStep, AdamStep:
 		return Optimizer

@@ -68,6 +68,8 @@ func TestPhases(t *testing.T) {
 	}{
 		{gpu.Linear, &gpu.LinearParams{Act: gpu.Identity}, gpu.Other},
 		{gpu.Linear, &gpu.LinearParams{Act: gpu.ReLU}, gpu.Activations},
+		{gpu.Conv2D, &gpu.Conv2DParams{Act: gpu.Identity}, gpu.Other},
+		{gpu.Conv2D, &gpu.Conv2DParams{Act: gpu.ReLU}, gpu.Activations},
 		{gpu.Binary, &gpu.BinaryParams{Op: gpu.NotEqual}, gpu.Other},
 		{gpu.Binary, &gpu.BinaryParams{Op: gpu.ReLUBwd}, gpu.Backward},
 		{gpu.AdamStep, &gpu.AdamParams{}, gpu.Optimizer},

@@ -78,9 +78,10 @@ func Col2im(cols *Tensor, w Window, shape ...int) *Tensor {
 	return x
 }
 
-// MaxPool returns the largest element of each window, and as Int32 its
-// position in the window, which MaxPoolGrad needs.
-func MaxPool(x *Tensor, w Window) (y, index *Tensor) {
+// MaxPool returns act, gpu.Identity or ReLU, of the largest element of each
+// window, and as Int32 the element's position in the window, which MaxPoolGrad
+// needs.
+func MaxPool(x *Tensor, w Window, act gpu.UnaryOp) (y, index *Tensor) {
 	floats("max_pool", x)
 	p := w.over("max_pool", x.shape, x)
 	if w.PadH >= w.Height || w.PadW >= w.Width {
@@ -90,7 +91,7 @@ func MaxPool(x *Tensor, w Window) (y, index *Tensor) {
 	defer free()
 	shape := []int{int(p.N), int(p.C), int(p.OH), int(p.OW)}
 	y, index = x.like("max_pool", shape), fresh(x.Device(), "max_pool", Int32, shape)
-	run("max_pool", gpu.MaxPool, x.dtype, &p, d.view(), y.view(), index.view())
+	run("max_pool", gpu.MaxPool, x.dtype, pool(&p, act), d.view(), y.view(), index.view())
 	return y, index
 }
 
@@ -101,6 +102,11 @@ func MaxPoolGrad(dy, index *Tensor, w Window, shape ...int) *Tensor {
 	d, free := dy.dense("max_pool_bwd")
 	defer free()
 	dx := dy.like("max_pool_bwd", shape)
-	run("max_pool_bwd", gpu.MaxPoolBwd, dy.dtype, &p, d.view(), index.view(), dx.view())
+	run("max_pool_bwd", gpu.MaxPoolBwd, dy.dtype, pool(&p, gpu.Identity), d.view(), index.view(), dx.view())
 	return dx
+}
+
+func pool(p *gpu.WindowParams, act gpu.UnaryOp) *gpu.PoolParams {
+	return &gpu.PoolParams{Act: act, N: p.N, C: p.C, H: p.H, W: p.W, KH: p.KH, KW: p.KW, OH: p.OH, OW: p.OW,
+		SH: p.SH, SW: p.SW, PH: p.PH, PW: p.PW, DH: p.DH, DW: p.DW}
 }

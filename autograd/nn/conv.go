@@ -49,7 +49,11 @@ func (l *Conv2DLayer) Init(init Init) *Conv2DLayer {
 
 // Forward computes the layer's result.
 func (l *Conv2DLayer) Forward(x *autograd.Var) *autograd.Var {
-	return autograd.Conv2D(x, l.W, l.B, l.Window)
+	return l.forward(x, autograd.NoActivation)
+}
+
+func (l *Conv2DLayer) forward(x *autograd.Var, act autograd.Activation) *autograd.Var {
+	return autograd.Conv2D(x, l.W, l.B, l.Window, act)
 }
 
 // Params returns W and B.

@@ -109,15 +109,15 @@ func Sequential(layers ...Module) *Model {
 	return &Model{layers}
 }
 
-// Forward runs the layers. A Linear and the ReLU, Sigmoid or Tanh after it run
-// as one launch.
+// Forward runs the layers. A Linear or Conv2D and the ReLU, Sigmoid or Tanh after
+// it run as one launch; so do a ReLU and the MaxPool2D after it.
 func (m *Model) Forward(x *autograd.Var) *autograd.Var {
 	inner := false // x came from a layer of this package and nobody else saw it
 	for i := 0; i < len(m.Layers); i++ {
 		hidden := ours(m.Layers[i])
 		var y *autograd.Var
-		if l, act := m.fused(i); l != nil {
-			y = l.forward(x, act)
+		if f := m.pair(i); f != nil {
+			y = f(x)
 			i++
 		} else {
 			y = m.Layers[i].Forward(x)
@@ -136,18 +136,40 @@ func (m *Model) Forward(x *autograd.Var) *autograd.Var {
 	return x
 }
 
-// fused returns the linear layer at i if the next layer is an activation that
-// it can take in.
-func (m *Model) fused(i int) (*LinearLayer, autograd.Activation) {
+// activated is a layer that can take in the activation after it.
+type activated interface {
+	forward(x *autograd.Var, act autograd.Activation) *autograd.Var
+}
+
+// pair returns a function that runs layer i and the next one as one launch, or
+// nil. A ReLU goes with the MaxPool2D after it rather than with the layer before
+// it: then only what is pooled, a quarter for windows of 2 by 2, has to be kept,
+// and read again in the backward direction.
+func (m *Model) pair(i int) func(x *autograd.Var) *autograd.Var {
 	if i+1 == len(m.Layers) {
-		return nil, 0
+		return nil
 	}
-	l, linear := m.Layers[i].(*LinearLayer)
-	a, curved := m.Layers[i+1].(*ActivationLayer)
-	if !linear || !curved || a.fused == autograd.NoActivation {
-		return nil, 0
+	switch l := m.Layers[i].(type) {
+	case activated:
+		a, ok := m.Layers[i+1].(*ActivationLayer)
+		if ok && a.fused != autograd.NoActivation && m.pooledReLU(i+1) == nil {
+			return func(x *autograd.Var) *autograd.Var { return l.forward(x, a.fused) }
+		}
+	case *ActivationLayer:
+		if pool := m.pooledReLU(i); pool != nil {
+			return func(x *autograd.Var) *autograd.Var { return autograd.ReLUMaxPool2D(x, pool.Window) }
+		}
 	}
-	return l, a.fused
+	return nil
+}
+
+// pooledReLU returns the MaxPool2D after a ReLU at i, or nil.
+func (m *Model) pooledReLU(i int) *MaxPool2DLayer {
+	if a, ok := m.Layers[i].(*ActivationLayer); !ok || a.fused != autograd.ReLUActivation || i+1 == len(m.Layers) {
+		return nil
+	}
+	pool, _ := m.Layers[i+1].(*MaxPool2DLayer)
+	return pool
 }
 
 // Params returns the parameters of all layers.

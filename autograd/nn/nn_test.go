@@ -1,6 +1,7 @@
 package nn_test
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -166,20 +167,36 @@ func TestLaunchesOfAStep(t *testing.T) {
 
 // A fused activation must be the same function as its own layer.
 func TestFusedEqualsSeparate(t *testing.T) {
-	for name, act := range map[string]func() *nn.ActivationLayer{"relu": nn.ReLU, "sigmoid": nn.Sigmoid, "tanh": nn.Tanh} {
-		l := nn.Linear(5, 4)
-		x := autograd.Leaf(tensor.Randn(3, 5))
+	for _, c := range []struct {
+		layer nn.Module
+		shape []int
+		after []nn.Module
+	}{
+		{nn.Linear(5, 4), []int{3, 5}, []nn.Module{nn.ReLU()}},
+		{nn.Linear(5, 4), []int{3, 5}, []nn.Module{nn.Sigmoid()}},
+		{nn.Linear(5, 4), []int{3, 5}, []nn.Module{nn.Tanh()}},
+		{nn.Conv2D(2, 3, 3, 1, 1), []int{2, 2, 4, 5}, []nn.Module{nn.ReLU()}},
+		{nn.Conv2D(2, 3, 3, 1, 1), []int{2, 2, 4, 5}, []nn.Module{nn.Sigmoid()}},
+		{nn.Conv2D(2, 3, 3, 1, 1), []int{2, 2, 4, 5}, []nn.Module{nn.ReLU(), nn.MaxPool2D(2)}},
+		{nn.Conv2D(2, 3, 3, 1, 1), []int{2, 2, 4, 5}, []nn.Module{nn.Tanh(), nn.MaxPool2D(2)}},
+	} {
+		l, name := c.layer, fmt.Sprint(c.layer, c.after)
+		x := autograd.Leaf(tensor.Randn(c.shape...))
 		grads := func(y *autograd.Var) (all []float64) {
 			all = y.Float64s()
 			y.Square().Sum().Backward()
-			for _, v := range []*autograd.Var{x, l.W, l.B} {
+			for _, v := range append(l.Params(), x) {
 				all = append(all, v.Grad.Float64s()...)
 				v.ZeroGrad()
 			}
 			return all
 		}
-		fused := grads(nn.Sequential(l, act()).Forward(x))
-		apart := grads(act().Forward(l.Forward(x)))
+		fused := grads(nn.Sequential(append([]nn.Module{l}, c.after...)...).Forward(x))
+		y := l.Forward(x)
+		for _, m := range c.after {
+			y = m.Forward(y)
+		}
+		apart := grads(y)
 		for i := range fused {
 			near(t, name, fused[i], apart[i])
 		}

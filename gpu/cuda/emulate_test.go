@@ -160,6 +160,18 @@ func runPass[T float32 | float64](entry string, params any, spans [][]byte) int3
 		default:
 			gemmPass(p, x[0], x[1], x[2], x[3])
 		}
+	case *kernels.ConvPass:
+		switch {
+		case entry == "conv_sum":
+			convSumPass(p, x[0], x[2], x[3])
+		case strings.HasPrefix(entry, "conv_param"):
+			convParamPass(p, x[0], x[1], x[2], x[3])
+		case strings.HasPrefix(entry, "conv_bwd"):
+			clear(x[3][:p.N*p.C*p.H*p.W])
+			underTaps(p, 0, p.N*p.OH*p.OW, func(y, image, w int) { x[3][image] += x[0][y] * x[1][w] })
+		default:
+			convPass(p, x[0], x[1], x[2], x[3])
+		}
 	default:
 		return notFound
 	}

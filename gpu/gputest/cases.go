@@ -44,7 +44,7 @@ func cases() []testCase {
 	var all []testCase
 	for _, list := range [][]testCase{
 		elementCases(), stridedCases(), reduceCases(), gemmCases(), rowCases(), windowCases(), randomCases(),
-		linearCases(), softmaxCases(), normCases(), stepCases(),
+		linearCases(), convCases(), softmaxCases(), normCases(), stepCases(),
 	} {
 		all = append(all, list...)
 	}

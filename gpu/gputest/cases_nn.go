@@ -37,15 +37,23 @@ func windowCases() (cs []testCase) {
 		cs = append(cs,
 			testCase{kernel: gpu.Im2col, params: &w},
 			testCase{kernel: gpu.Im2col, params: &padded},
-			testCase{kernel: gpu.Col2im, params: &w, terms: float64(places)},
-			testCase{kernel: gpu.MaxPool, params: &w},
-			testCase{kernel: gpu.MaxPool, params: &padded, inputs: inputs{"x": integer(-9, -5)}},
-			testCase{kernel: gpu.MaxPool, params: &w, inputs: inputs{"x": rarely(nan)}})
+			testCase{kernel: gpu.Col2im, params: &w, terms: float64(places)})
+		pool := gpu.PoolParams{N: w.N, C: w.C, H: w.H, W: w.W, KH: w.KH, KW: w.KW, OH: w.OH, OW: w.OW,
+			SH: w.SH, SW: w.SW, PH: w.PH, PW: w.PW, DH: w.DH, DW: w.DW}
+		relu := pool
+		relu.Act = gpu.ReLU
+		for _, p := range []*gpu.PoolParams{&pool, &relu} {
+			cs = append(cs,
+				testCase{kernel: gpu.MaxPool, params: p},
+				testCase{kernel: gpu.MaxPool, params: p, inputs: inputs{"x": integer(-9, -5)}},
+				testCase{kernel: gpu.MaxPool, params: p, inputs: inputs{"x": integer(-9, 2)}},
+				testCase{kernel: gpu.MaxPool, params: p, inputs: inputs{"x": rarely(nan)}})
+		}
 		if w.PH == 0 && w.PW == 0 { // every place is inside
-			cs = append(cs, testCase{kernel: gpu.MaxPoolBwd, params: &w, inputs: inputs{"index": integer(0, places)}, terms: float64(places)})
+			cs = append(cs, testCase{kernel: gpu.MaxPoolBwd, params: &pool, inputs: inputs{"index": integer(-1, places)}, terms: float64(places)})
 		} else {
-			middle := int(w.KH/2*w.KW + w.KW/2)
-			cs = append(cs, testCase{kernel: gpu.MaxPoolBwd, params: &w, inputs: inputs{"index": integer(middle, middle+1)}, terms: float64(places)})
+			middle := float64(w.KH/2*w.KW + w.KW/2)
+			cs = append(cs, testCase{kernel: gpu.MaxPoolBwd, params: &pool, inputs: inputs{"index": oneOf(middle, -1)}, terms: float64(places)})
 		}
 	}
 	return cs

@@ -155,7 +155,9 @@ func specCol2im(l *gpu.Launch, args [][]float64) {
 
 // pooled calls f for every window with the values under it, -Inf outside, and
 // their places in the image.
-func pooled(p *gpu.WindowParams, image []float64, f func(window int, values []float64, pixels []int)) {
+func pooled(q *gpu.PoolParams, image []float64, f func(window int, values []float64, pixels []int)) {
+	p := &gpu.WindowParams{N: q.N, C: q.C, H: q.H, W: q.W, KH: q.KH, KW: q.KW, OH: q.OH, OW: q.OW,
+		SH: q.SH, SW: q.SW, PH: q.PH, PW: q.PW, DH: q.DH, DW: q.DW}
 	windows := int(p.OH * p.OW)
 	for i := range int(p.N*p.C) * windows {
 		var values []float64
@@ -173,16 +175,22 @@ func pooled(p *gpu.WindowParams, image []float64, f func(window int, values []fl
 }
 
 func specMaxPool(l *gpu.Launch, args [][]float64) {
-	pooled(l.Params.(*gpu.WindowParams), args[0], func(i int, values []float64, pixels []int) {
+	p := l.Params.(*gpu.PoolParams)
+	pooled(p, args[0], func(i int, values []float64, pixels []int) {
 		best := first(values)
-		args[1][i], args[2][i] = values[best], float64(best)
+		args[1][i], args[2][i] = apply(p.Act, values[best]), float64(best)
+		if p.Act == gpu.ReLU && !(values[best] > 0) {
+			args[2][i] = -1
+		}
 	})
 }
 
 func specMaxPoolBwd(l *gpu.Launch, args [][]float64) {
 	clear(args[2])
-	pooled(l.Params.(*gpu.WindowParams), nil, func(i int, values []float64, pixels []int) {
-		args[2][pixels[int(args[1][i])]] += args[0][i]
+	pooled(l.Params.(*gpu.PoolParams), nil, func(i int, values []float64, pixels []int) {
+		if k := int(args[1][i]); k >= 0 {
+			args[2][pixels[k]] += args[0][i]
+		}
 	})
 }
 

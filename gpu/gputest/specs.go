@@ -24,6 +24,9 @@ var specs = [gpu.NumKernels]spec{
 
 	gpu.Linear:            specLinear,
 	gpu.LinearParamBwd:    specLinearParamBwd,
+	gpu.Conv2D:            specConv2D,
+	gpu.Conv2DBwd:         specConv2DBwd,
+	gpu.Conv2DParamBwd:    specConv2DParamBwd,
 	gpu.Softmax:           specSoftmax,
 	gpu.SoftmaxBwd:        specSoftmaxBwd,
 	gpu.Xent:              specXent,

@@ -46,6 +46,9 @@ func floats[T float]() [gpu.NumKernels]kernel {
 
 		gpu.Linear:            linear[T],
 		gpu.LinearParamBwd:    linearParamBwd[T],
+		gpu.Conv2D:            conv2D[T],
+		gpu.Conv2DBwd:         conv2DBwd[T],
+		gpu.Conv2DParamBwd:    conv2DParamBwd[T],
 		gpu.Softmax:           softmax[T],
 		gpu.SoftmaxBwd:        softmaxBwd[T],
 		gpu.Xent:              xent[T],

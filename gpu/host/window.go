@@ -54,8 +54,10 @@ func ceilDiv(a, b int) int {
 }
 
 func im2col[T float](h *backend, l *gpu.Launch) {
-	p := l.Params.(*gpu.WindowParams)
-	x, cols := elems[T](l.Args[0]), elems[T](l.Args[1])
+	toColumns(l.Params.(*gpu.WindowParams), elems[T](l.Args[0]), elems[T](l.Args[1]))
+}
+
+func toColumns[T float](p *gpu.WindowParams, x, cols []T) {
 	windows(p, func(r windowRow) {
 		row := cols[r.column : r.column+int(p.OW)]
 		for i := range row {
@@ -69,8 +71,10 @@ func im2col[T float](h *backend, l *gpu.Launch) {
 }
 
 func col2im[T float](h *backend, l *gpu.Launch) {
-	p := l.Params.(*gpu.WindowParams)
-	cols, x := elems[T](l.Args[0]), elems[T](l.Args[1])
+	fromColumns(l.Params.(*gpu.WindowParams), elems[T](l.Args[0]), elems[T](l.Args[1]))
+}
+
+func fromColumns[T float](p *gpu.WindowParams, cols, x []T) {
 	clear(x[:p.N*p.C*p.H*p.W])
 	windows(p, func(r windowRow) {
 		for i := r.lo; i < r.hi; i++ {
@@ -79,13 +83,18 @@ func col2im[T float](h *backend, l *gpu.Launch) {
 	})
 }
 
+func pooled(p *gpu.PoolParams) *gpu.WindowParams {
+	return &gpu.WindowParams{N: p.N, C: p.C, H: p.H, W: p.W, KH: p.KH, KW: p.KW, OH: p.OH, OW: p.OW,
+		SH: p.SH, SW: p.SW, PH: p.PH, PW: p.PW, DH: p.DH, DW: p.DW}
+}
+
 func maxPool[T float](h *backend, l *gpu.Launch) {
-	p := l.Params.(*gpu.WindowParams)
+	p := l.Params.(*gpu.PoolParams)
 	x, y, index := elems[T](l.Args[0]), elems[T](l.Args[1]), elems[int32](l.Args[2])
 	for i := range int(p.N * p.C * p.OH * p.OW) {
 		index[i] = -1
 	}
-	windows(p, func(r windowRow) {
+	windows(pooled(p), func(r windowRow) {
 		for i := r.lo; i < r.hi; i++ {
 			v, o := x[r.pixel+i*r.step], r.window+i
 			if index[o] < 0 || beats(v, y[o]) {
@@ -93,13 +102,23 @@ func maxPool[T float](h *backend, l *gpu.Launch) {
 			}
 		}
 	})
+	if p.Act == gpu.ReLU {
+		for i, v := range y[:p.N*p.C*p.OH*p.OW] {
+			if !(v > 0) {
+				index[i] = -1
+				if v <= 0 {
+					y[i] = 0
+				}
+			}
+		}
+	}
 }
 
 func maxPoolBwd[T float](h *backend, l *gpu.Launch) {
-	p := l.Params.(*gpu.WindowParams)
+	p := l.Params.(*gpu.PoolParams)
 	dy, index, dx := elems[T](l.Args[0]), elems[int32](l.Args[1]), elems[T](l.Args[2])
 	clear(dx[:p.N*p.C*p.H*p.W])
-	windows(p, func(r windowRow) {
+	windows(pooled(p), func(r windowRow) {
 		for i := r.lo; i < r.hi; i++ {
 			if o := r.window + i; index[o] == int32(r.place) {
 				dx[r.pixel+i*r.step] += dy[o]

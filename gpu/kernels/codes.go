@@ -33,6 +33,13 @@ var Modules = []Module{
 	gemmModule(&small),
 	{Name: "gemm_plain", Source: "gemm_plain", DTypes: floats},
 	{Name: "gemm_sum", Source: "gemm_sum", DTypes: floats},
+	conv64.module(),
+	conv32.module(),
+	convBwd64.module(),
+	convBwd32.module(),
+	convParam64.module(),
+	convParam32.module(),
+	{Name: "conv_sum", Source: "conv_sum", DTypes: floats},
 }
 
 // Code is an entry of a module: what a pipeline is made of.
@@ -98,6 +105,7 @@ type Struct struct {
 var Passes = []Struct{
 	{"reduce_pass", []gpu.Arg{{Name: "x"}, {Name: "out"}}, ReducePass{}},
 	{"gemm_pass", []gpu.Arg{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "bias"}}, GemmPass{}},
+	{"conv_pass", []gpu.Arg{{Name: "x"}, {Name: "w"}, {Name: "b"}, {Name: "out"}}, ConvPass{}},
 }
 
 var (
@@ -149,4 +157,6 @@ var (
 	gemmPlain    = entry("gemm_plain", "gemm_plain", 64, 4, GemmPass{})
 	gemmActivate = entry("gemm_activate", "gemm_sum", groupThreads, 4, GemmPass{})
 	gemmSum      = entry("gemm_sum", "gemm_sum", groupThreads, 4, GemmPass{})
+
+	convSum = entry("conv_sum", "conv_sum", groupThreads, 4, ConvPass{})
 )

@@ -40,6 +40,7 @@ type Plan struct {
 	dtype  gpu.DType
 	gemm   [2]GemmPass
 	reduce [2]ReducePass
+	conv   ConvPass
 }
 
 // maxCount bounds what 32-bit offsets of elements reach.
@@ -128,13 +129,17 @@ func (p *Plan) Make(l *gpu.Launch, addrs []uint64, d Device) error {
 		}
 		return p.groups(layerNormParamBwd, NoOp, l, addrs, int64(q.Cols), columns)
 	case *gpu.WindowParams:
-		return p.makeWindow(l, q, addrs)
+		return p.makeColumns(l, q, addrs)
+	case *gpu.PoolParams:
+		return p.makePool(l, q, addrs)
 	case *gpu.GemmParams:
 		return p.makeGemm(q, addrs, d)
 	case *gpu.LinearParams:
 		return p.makeLinear(q, addrs, d)
 	case *gpu.LinearParamBwdParams:
 		return p.makeLinearParamBwd(q, addrs, d)
+	case *gpu.Conv2DParams:
+		return p.makeConv(l.Kernel, q, addrs, d)
 	}
 	return fmt.Errorf("kernels: %s: no plan for params of type %T", l.Kernel, l.Params)
 }
@@ -256,25 +261,29 @@ func (p *Plan) Pack(i int, dst []byte, scratch uint64) (int, error) {
 	return n, nil
 }
 
-func (p *Plan) makeWindow(l *gpu.Launch, q *gpu.WindowParams, addrs []uint64) error {
+// makeColumns is the plan of im2col and col2im.
+func (p *Plan) makeColumns(l *gpu.Launch, q *gpu.WindowParams, addrs []uint64) error {
 	planes := int64(q.N) * int64(q.C)
 	windows, taps, image := int64(q.OH)*int64(q.OW), int64(q.KH)*int64(q.KW), int64(q.H)*int64(q.W)
+	if planes*image > maxCount || planes*windows*taps > maxCount {
+		return gpu.ErrDeclined
+	}
+	if l.Kernel == gpu.Col2im {
+		return p.elements(col2im, NoOp, l, addrs, planes*image)
+	}
+	if windows%4 == 0 && p.quads(addrs[1:]) {
+		return p.groups(im2colQuad, NoOp, l, addrs, planes*windows*taps/4, groupThreads)
+	}
+	return p.elements(im2col, NoOp, l, addrs, planes*windows*taps)
+}
+
+func (p *Plan) makePool(l *gpu.Launch, q *gpu.PoolParams, addrs []uint64) error {
+	planes := int64(q.N) * int64(q.C)
+	windows, image := int64(q.OH)*int64(q.OW), int64(q.H)*int64(q.W)
 	if planes*image > maxCount || planes*windows > maxCount {
 		return gpu.ErrDeclined
 	}
-	switch l.Kernel {
-	case gpu.Im2col, gpu.Col2im:
-		if planes*windows*taps > maxCount {
-			return gpu.ErrDeclined
-		}
-		if l.Kernel == gpu.Im2col && windows%4 == 0 && p.quads(addrs[1:]) {
-			return p.groups(im2colQuad, NoOp, l, addrs, planes*windows*taps/4, groupThreads)
-		}
-		if l.Kernel == gpu.Im2col {
-			return p.elements(im2col, NoOp, l, addrs, planes*windows*taps)
-		}
-		return p.elements(col2im, NoOp, l, addrs, planes*image)
-	case gpu.MaxPool:
+	if l.Kernel == gpu.MaxPool {
 		return p.elements(maxPool, NoOp, l, addrs, planes*windows)
 	}
 	return p.elements(maxPoolBwd, NoOp, l, addrs, planes*image)

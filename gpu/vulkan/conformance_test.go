@@ -31,7 +31,7 @@ func TestConformanceOfGPUPlans(t *testing.T) {
 		b := device(t)
 		b.limits.Processor = false
 		return b
-	}, gpu.Gemm, gpu.Linear, gpu.LinearParamBwd)
+	}, gpu.Gemm, gpu.Linear, gpu.LinearParamBwd, gpu.Conv2D, gpu.Conv2DBwd, gpu.Conv2DParamBwd)
 }
 
 // A device whose memory the host does not see is reached through staging.

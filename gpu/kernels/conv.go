@@ -1,0 +1,170 @@
+package kernels
+
+import (
+	"fmt"
+
+	"gradbook/gpu"
+)
+
+// ConvPass is a convolution in one of its directions: see src/conv.slang and
+// src/conv_param.slang.
+type ConvPass struct {
+	Act            uint32
+	N, C, H, W     uint32
+	O              uint32
+	KH, KW, OH, OW uint32
+	SH, SW         uint32
+	PH, PW         uint32
+	DH, DW         uint32
+	Splits, Chunk  uint32 // of the pixels that conv2d_param_bwd adds up
+	Quads          uint32 // 1: results are stored four at once
+}
+
+// A convTile is a form of src/conv.slang or src/conv_param.slang.
+type convTile struct {
+	name    string
+	source  string
+	bm, bn  int
+	depth   int
+	qm, qn  int
+	buffers int
+	defines []string
+	code    *Code
+}
+
+func newConvTile(t convTile) convTile {
+	t.code = entry(t.name, t.name, t.bm/(4*t.qm)*t.bn/(4*t.qn), 4, ConvPass{})
+	return t
+}
+
+// The tiles, measured on an NVIDIA H200: docs/kernels.md.
+var (
+	conv64      = newConvTile(convTile{"conv_64", "conv", 64, 256, 16, 2, 2, 2, []string{"BACKWARD=0"}, nil})
+	conv32      = newConvTile(convTile{"conv_32", "conv", 32, 256, 8, 2, 2, 2, []string{"BACKWARD=0"}, nil})
+	convBwd64   = newConvTile(convTile{"conv_bwd_64", "conv", 64, 256, 16, 2, 2, 2, []string{"BACKWARD=1"}, nil})
+	convBwd32   = newConvTile(convTile{"conv_bwd_32", "conv", 32, 256, 8, 2, 2, 2, []string{"BACKWARD=1"}, nil})
+	convParam64 = newConvTile(convTile{"conv_param_64", "conv_param", 64, 96, 16, 2, 2, 2, nil, nil})
+	convParam32 = newConvTile(convTile{"conv_param_32", "conv_param", 32, 16, 16, 1, 1, 2, nil, nil})
+)
+
+func (t *convTile) module() Module {
+	return Module{t.name, t.source, append([]string{
+		"ENTRY=" + t.name,
+		fmt.Sprint("BM=", t.bm), fmt.Sprint("BN=", t.bn), fmt.Sprint("DEPTH=", t.depth),
+		fmt.Sprint("QM=", t.qm), fmt.Sprint("QN=", t.qn), fmt.Sprint("BUFFERS=", t.buffers),
+	}, t.defines...), floats}
+}
+
+// sharedBytes is the shared memory that a group of the tile takes.
+func (t *convTile) sharedBytes(d gpu.DType) int {
+	depth, table := t.depth, 3*4*convTable
+	if d == gpu.Float64 {
+		depth /= 2
+	}
+	if t.source == "conv_param" {
+		table = 2 * 4 * t.bn
+	}
+	return t.buffers*depth*(t.bm+4+t.bn+4)*int(d.Size()) + table
+}
+
+// convTable is how many taps the table of src/conv.slang has: TABLE there.
+const convTable = 512
+
+// mostTaps is how many rows and columns a window may have for all to have a bit.
+const mostTaps = 31
+
+func (p *Plan) makeConv(k gpu.Kernel, q *gpu.Conv2DParams, addrs []uint64, d Device) error {
+	image, result, weights := int64(q.C)*int64(q.H)*int64(q.W), int64(q.OH)*int64(q.OW), int64(q.O)*int64(q.C)*int64(q.KH)*int64(q.KW)
+	if d.Processor || q.KH+q.KW > mostTaps || int64(q.N)*max(image, int64(q.O)*result) > maxCount || weights > maxCount {
+		return gpu.ErrDeclined
+	}
+	c := &p.conv
+	*c = ConvPass{Act: q.Act, N: q.N, C: q.C, H: q.H, W: q.W, O: q.O, KH: q.KH, KW: q.KW, OH: q.OH, OW: q.OW,
+		SH: q.SH, SW: q.SW, PH: q.PH, PW: q.PW, DH: q.DH, DW: q.DW, Splits: 1}
+	switch k {
+	case gpu.Conv2D:
+		t := &conv64
+		if q.O <= 32 {
+			t = &conv32
+		}
+		if err := p.convolve(t, q.O, q.OH*q.OW, d, addrs[0], addrs[1], addrs[2], addrs[3]); err != nil {
+			return err
+		}
+		if p.N > 0 {
+			p.gemm[0] = GemmPass{M: q.N * q.O, N: q.OH * q.OW, Act: q.Act}
+			p.activate(addrs[3], addrs[2])
+		}
+		return nil
+	case gpu.Conv2DBwd:
+		t := &convBwd64
+		if q.C <= 32 {
+			t = &convBwd32
+		}
+		return p.convolve(t, q.C, q.H*q.W, d, addrs[0], addrs[1], addrs[1], addrs[2])
+	}
+	return p.convParams(d, addrs)
+}
+
+// convolve adds the step of p.conv that makes result planes of so many
+// pixels.
+func (p *Plan) convolve(t *convTile, channels, plane uint32, d Device, x, w, b, out uint64) error {
+	c := &p.conv
+	pixels := int64(c.N) * int64(plane)
+	if pixels == 0 || channels == 0 {
+		return nil
+	}
+	across := (channels + uint32(t.bm) - 1) / uint32(t.bm)
+	if t.sharedBytes(p.dtype) > d.SharedBytes || across > 65535 {
+		return gpu.ErrDeclined
+	}
+	c.Quads = 0
+	if plane%4 == 0 && p.quads([]uint64{out}) {
+		c.Quads = 1
+	}
+	grid := line(pixels, int64(t.bn))
+	grid[2] = across
+	p.add(t.code, NoOp, grid, c, x, w, b, out)
+	return nil
+}
+
+// convThreads is how many threads conv2d_param_bwd's parts are to keep busy: a
+// constant, so that the order of summation does not depend on the device.
+const convThreads = 48 << 10
+
+// leastPixels is the smallest part worth a group of its own.
+const leastPixels = 128
+
+func (p *Plan) convParams(d Device, addrs []uint64) error {
+	c := &p.conv
+	columns, pixels := int64(c.C)*int64(c.KH)*int64(c.KW), int64(c.N)*int64(c.OH)*int64(c.OW)
+	if c.O == 0 || columns == 0 {
+		return nil
+	}
+	t := &convParam64
+	if c.O <= 32 && columns <= 16 {
+		t = &convParam32
+	}
+	x, y := (columns+int64(t.bn)-1)/int64(t.bn), (int64(c.O)+int64(t.bm)-1)/int64(t.bm)
+	want := convThreads / int64(t.code.Threads) / (x * y)
+	splits := max(min(want, pixels/leastPixels, 65535), 1)
+	c.Chunk = uint32((pixels+splits-1)/splits+15) / 16 * 16
+	c.Chunk = max(c.Chunk, 16)
+	c.Splits = max((uint32(pixels)+c.Chunk-1)/c.Chunk, 1)
+	size := int64(c.O) * (columns + 1)
+	if t.sharedBytes(p.dtype) > d.SharedBytes || y > 65535 || size*int64(c.Splits) > maxCount {
+		return gpu.ErrDeclined
+	}
+	c.Quads = 0
+	if columns%4 == 0 && c.O%4 == 0 && p.quads(addrs[2:3]) {
+		c.Quads = 1
+	}
+	grid := [3]uint32{uint32(x), uint32(y), c.Splits}
+	if c.Splits == 1 {
+		p.add(t.code, NoOp, grid, c, addrs[1], addrs[0], addrs[3], addrs[2])
+		return nil
+	}
+	p.Scratch = size * int64(c.Splits) * p.dtype.Size()
+	p.add(t.code, NoOp, grid, c, addrs[1], addrs[0], addrs[3], scratchAddr)
+	p.add(convSum, NoOp, line(size, 8), c, scratchAddr, addrs[0], addrs[3], addrs[2])
+	return nil
+}
