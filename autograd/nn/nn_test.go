@@ -165,6 +165,33 @@ func TestLaunchesOfAStep(t *testing.T) {
 	}
 }
 
+// A convolution is one launch with its activation; a ReLU before pooling is one
+// with the pooling.
+func TestLaunchesOfAConvolution(t *testing.T) {
+	dev := gpu.New(host.New())
+	defer dev.Close()
+	x, _ := synthetic(dev, 2, 1, 8, 8)
+	on := nn.On(dev)
+	model := nn.Sequential(on.Conv2D(1, 2, 3, 1, 1), nn.Sigmoid(), on.Conv2D(2, 4, 3, 1, 1), nn.ReLU(), nn.MaxPool2D(2), on.Conv2D(4, 2, 3, 1, 1), nn.ReLU())
+	before := dev.Counters()
+	y := model.Forward(x)
+	forward := dev.Counters().Sub(before)
+	if forward.Launches[gpu.Conv2D] != 3 || forward.Launches[gpu.MaxPool] != 1 || forward.TotalLaunches() != 4 {
+		t.Errorf("forward: %d launches, %d of conv2d", forward.TotalLaunches(), forward.Launches[gpu.Conv2D])
+	}
+	before = dev.Counters()
+	y.Sum().Backward()
+	n := dev.Counters().Sub(before)
+	for k, want := range map[gpu.Kernel]int64{
+		gpu.Conv2DParamBwd: 3, gpu.Conv2DBwd: 2, gpu.MaxPoolBwd: 1, gpu.Binary: 2, // derivatives of ReLU and Sigmoid
+		gpu.Im2col: 0, gpu.Gemm: 0,
+	} {
+		if n.Launches[k] != want {
+			t.Errorf("backward: %d launches of %s, want %d", n.Launches[k], k, want)
+		}
+	}
+}
+
 // A fused activation must be the same function as its own layer.
 func TestFusedEqualsSeparate(t *testing.T) {
 	for _, c := range []struct {

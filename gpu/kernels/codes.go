@@ -154,6 +154,9 @@ var (
 	maxPool    = ofTable(gpu.MaxPool, "max_pool", "window")
 	maxPoolBwd = ofTable(gpu.MaxPoolBwd, "max_pool_bwd", "window")
 
+	maxPool2x2     = ofTable(gpu.MaxPool, "max_pool_2x2", "window")
+	maxPoolBwdQuad = ofTable(gpu.MaxPoolBwd, "max_pool_bwd_quad", "window")
+
 	gemmPlain    = entry("gemm_plain", "gemm_plain", 64, 4, GemmPass{})
 	gemmActivate = entry("gemm_activate", "gemm_sum", groupThreads, 4, GemmPass{})
 	gemmSum      = entry("gemm_sum", "gemm_sum", groupThreads, 4, GemmPass{})

@@ -284,7 +284,15 @@ func (p *Plan) makePool(l *gpu.Launch, q *gpu.PoolParams, addrs []uint64) error 
 		return gpu.ErrDeclined
 	}
 	if l.Kernel == gpu.MaxPool {
+		pairs := q.KH == 2 && q.KW == 2 && q.SH == 2 && q.SW == 2 && q.PH == 0 && q.PW == 0 && q.DH == 1 && q.DW == 1 && q.W%2 == 0
+		if pairs && p.quads(addrs[:1]) {
+			return p.elements(maxPool2x2, NoOp, l, addrs, planes*windows)
+		}
 		return p.elements(maxPool, NoOp, l, addrs, planes*windows)
+	}
+	apart := q.SH >= q.KH && q.SW >= q.KW && q.DH == 1 && q.DW == 1
+	if apart && image%4 == 0 && p.quads(addrs[2:]) {
+		return p.groups(maxPoolBwdQuad, NoOp, l, addrs, planes*image/4, groupThreads)
 	}
 	return p.elements(maxPoolBwd, NoOp, l, addrs, planes*image)
 }

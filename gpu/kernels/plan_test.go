@@ -97,6 +97,10 @@ func TestTooLarge(t *testing.T) {
 		{gpu.Softmax, &gpu.SoftmaxParams{Rows: 1 << 16, Cols: 1 << 16}, 2},
 		{gpu.GatherRows, &gpu.RowsParams{Rows: 1, Width: 1 << 16, Table: 1 << 16}, 3},
 		{gpu.Im2col, &gpu.WindowParams{N: 1 << 10, C: 1 << 10, H: 28, W: 28, KH: 3, KW: 3, OH: 28, OW: 28}, 2},
+		{gpu.MaxPool, &gpu.PoolParams{N: 1 << 12, C: 1 << 10, H: 28, W: 28, KH: 2, KW: 2, OH: 14, OW: 14, SH: 2, SW: 2, DH: 1, DW: 1}, 3},
+		{gpu.Conv2D, conv(1<<16, 64, 64, 28), 4},
+		{gpu.Conv2D, &gpu.Conv2DParams{N: 1, C: 1, H: 40, W: 40, O: 1, KH: 16, KW: 16, OH: 25, OW: 25, SH: 1, SW: 1, DH: 1, DW: 1}, 4},
+		{gpu.Conv2DParamBwd, conv(1<<16, 64, 64, 28), 4},
 	} {
 		err := new(Plan).Make(&gpu.Launch{Kernel: c.k, Params: c.params}, make([]uint64, c.args), aGPU)
 		if !errors.Is(err, gpu.ErrDeclined) {
