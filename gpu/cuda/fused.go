@@ -35,10 +35,12 @@ func (p *products) fuse(j *job, l *gpu.Launch, g *gemm, addrs []uint64) (bool, e
 	var extra uint64
 	switch q := l.Params.(type) {
 	case *gpu.LinearParams:
-		switch q.Act {
-		case gpu.Identity:
+		switch {
+		case l.DType == gpu.Float64: // 1.8 times as slow as cuBLAS and the end, of 1024 x 1024 x 1024 on an H200
+			return false, nil
+		case q.Act == gpu.Identity:
 			end = driver.Bias
-		case gpu.ReLU:
+		case q.Act == gpu.ReLU:
 			end = driver.BiasReLU
 		default:
 			return false, nil

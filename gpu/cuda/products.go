@@ -149,7 +149,7 @@ func (p *products) serves(l *gpu.Launch, g *gemm) bool {
 	if p.blas == nil || !g.fits() {
 		return false
 	}
-	return p.always || l.DType == gpu.Float64 || !g.small()
+	return p.always || l.DType == gpu.Float64 || !g.small(l.Kernel)
 }
 
 // fits reports whether cuBLAS takes the sizes, which are int there. An empty sum
@@ -164,17 +164,22 @@ func (g *gemm) fits() bool {
 }
 
 // small reports whether the kernels' own products are as fast as cuBLAS or
-// faster, in float32. Measured on an H200 (docs/cuda.md): of cuBLAS's time, the
-// own gemm takes 0.7 to 1.4 below 2^26 multiplications, 1.2 to 1.5 above, and 2.5
-// for long and narrow results; and for linear and linear_param_bwd, cuBLAS needs
-// another launch. In float64 cuBLAS is 2 to 6 times as fast everywhere: it has the
-// tensor cores.
-func (g *gemm) small() bool {
+// faster, in float32, measured on an H200 (docs/cuda.md): below 2^26
+// multiplications, where they split sums that cuBLAS does not, or, of
+// linear_param_bwd, have db in the same pass. Results that keep the device busy
+// without a split are cuBLAS's from 3*2^16 elements on, and so are long and narrow
+// ones, of which the own tiles waste most. In float64 cuBLAS is 2 to 6 times as fast
+// everywhere: it has the tensor cores.
+func (g *gemm) small(k gpu.Kernel) bool {
 	limit := uint64(1) << 26
 	if g.M <= 32 || g.N <= 32 {
 		limit = 1 << 22
 	}
-	return uint64(g.M)*uint64(g.N)*uint64(g.K)*uint64(g.Batch) <= limit
+	results := uint64(g.M) * uint64(g.N)
+	if k != gpu.LinearParamBwd && g.Batch == 1 && results >= 3<<16 {
+		return false
+	}
+	return results*uint64(g.K)*uint64(g.Batch) <= limit
 }
 
 // addProduct adds a row-major product. Column-major, that is the product of the

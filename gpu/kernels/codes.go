@@ -130,6 +130,7 @@ var (
 	dropout     = ofTable(gpu.Dropout, "dropout", "elementwise")
 	sgdStep     = ofTable(gpu.SGDStep, "sgd_step", "elementwise")
 	adamStep    = ofTable(gpu.AdamStep, "adam_step", "elementwise")
+	adamStepFew = ofTable(gpu.AdamStep, "adam_step_few", "elementwise")
 
 	gatherRows     = ofTable(gpu.GatherRows, "gather_rows", "lookup")
 	scatterAddRows = ofTable(gpu.ScatterAddRows, "scatter_add_rows", "lookup")

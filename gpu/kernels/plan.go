@@ -46,6 +46,10 @@ type Plan struct {
 // maxCount bounds what 32-bit offsets of elements reach.
 const maxCount = math.MaxInt32
 
+// few is how many elements leave a large device half empty, where four a thread
+// only make each thread slower.
+const few = 1 << 18
+
 // Make fills the plan for a launch whose arguments have the given addresses. It
 // returns gpu.ErrDeclined for sizes that the kernels cannot index.
 func (p *Plan) Make(l *gpu.Launch, addrs []uint64, d Device) error {
@@ -91,6 +95,9 @@ func (p *Plan) Make(l *gpu.Launch, addrs []uint64, d Device) error {
 	case *gpu.SGDParams:
 		return p.elements(sgdStep, NoOp, l, addrs, int64(q.N))
 	case *gpu.AdamParams:
+		if q.N <= few {
+			return p.groups(adamStepFew, NoOp, l, addrs, int64(q.N), groupThreads)
+		}
 		return p.elements(adamStep, NoOp, l, addrs, int64(q.N))
 	case *gpu.RowsParams:
 		n := int64(q.Rows) * int64(q.Width)

@@ -156,7 +156,7 @@ func BenchmarkGemm(b *testing.B) {
 
 // random is a buffer of numbers drawn on the device: nothing is measured on
 // zeros, which cost less.
-func random(b *testing.B, be gpu.Backend, t gpu.DType, count uint32) gpu.Span {
+func random(b testing.TB, be gpu.Backend, t gpu.DType, count uint32) gpu.Span {
 	b.Helper()
 	state, err := be.Alloc(16)
 	if err != nil {
