@@ -1,5 +1,6 @@
 // Package cuda is the backend for NVIDIA GPUs: launches become kernels of
-// package kernels and cuBLAS products on one stream of one context.
+// package kernels and products of cuBLAS and cuBLASLt on one stream of one
+// context.
 //
 // Its one idea: everything is in the order of the stream. A launch, a copy and
 // a replayed recording start after what was given to the stream before, so
@@ -9,13 +10,14 @@
 //
 // The backend is compiled in with the build tag cuda, which install/with-cuda.sh
 // sets where CUDA's headers are; without it the driver is registered all the
-// same and says what is missing. Nothing of CUDA is linked: libcuda and
-// libcublas are opened when the first device is asked for.
+// same and says what is missing. Nothing of CUDA is linked: libcuda, libcublas and
+// libcublasLt are opened when the first device is asked for.
 //
 // Environment, read when a device is opened:
 //
 //	GRADBOOK_TF32=1         float32 products may round their factors to TF32
-//	GRADBOOK_CUBLAS=0       never use cuBLAS; 1: use it for every product
+//	GRADBOOK_CUBLAS=0       never use cuBLAS or cuBLASLt; 1: one of them for every product
+//	GRADBOOK_CUBLASLT=0     never use cuBLASLt
 //	GRADBOOK_KERNEL_TIME=1  time every kernel with events (BackendStats.KernelTime)
 //	GRADBOOK_CUDA_WAIT=1    wait after every launch, so that a fault names its launch
 package cuda

@@ -178,17 +178,19 @@ func TestSearchFails(t *testing.T) {
 			m.step()
 		}
 	}
-	b := openFake(t)
-	m := newTraining(t, b)
-	fake.failOn("cublasLtMatmulAlgoGetHeuristic", 0, int32(driver.NotSupportedByBLAS))
-	fake.takeLog()
-	for range 2 {
-		if err := b.Launch(m.Launches[0]); err != nil {
-			t.Fatal(err)
+	for call, status := range map[string]int32{"cublasLtMatmulAlgoGetHeuristic": 15, "cublasLtMatmulDescSetAttribute": 7} { // NOT_SUPPORTED, INVALID_VALUE
+		b := openFake(t)
+		m := newTraining(t, b)
+		fake.failOn(call, 0, status)
+		fake.takeLog()
+		for range 2 {
+			if err := b.Launch(m.Launches[0]); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if log := fake.takeLog(); strings.Contains(log, "matmul") || strings.Count(log, "product") != 2 {
-		t.Error("no algorithm:", log)
+		if log := fake.takeLog(); strings.Contains(log, "matmul") || strings.Count(log, "product") != 2 {
+			t.Error("no algorithm:", log)
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ func (p *products) plan(m driver.Matmul) (*driver.MatmulPlan, error) {
 		return plan, nil
 	}
 	plan, err := p.lt.Prepare(m, workspaceBytes)
-	if err == driver.NotSupportedByBLAS {
+	if status, ok := err.(driver.BLASStatus); ok && status.Unsupported() {
 		plan, err = nil, nil
 	}
 	if err == nil {

@@ -43,8 +43,9 @@ var loadBLAS = sync.OnceValue(func() error {
 // BLASStatus is a cublasStatus_t other than success.
 type BLASStatus int
 
-// NotSupportedByBLAS is the status of what the library has no algorithm for.
-const NotSupportedByBLAS BLASStatus = 15
+// Unsupported reports that the library has no algorithm for what was asked. An
+// older one calls an epilogue that it does not know invalid.
+func (s BLASStatus) Unsupported() bool { return s == 15 || s == 8 || s == 7 }
 
 func (s BLASStatus) Error() string {
 	names := map[BLASStatus]string{1: "NOT_INITIALIZED", 3: "ALLOC_FAILED", 7: "INVALID_VALUE", 8: "ARCH_MISMATCH",

@@ -1,4 +1,4 @@
-// Package driver opens the CUDA driver and cuBLAS when they are first needed,
+// Package driver opens the CUDA driver, cuBLAS and cuBLASLt when first needed,
 // and has the calls that gorgonia.org/cu lacks: launches with one parameter
 // block, pinned memory, stream capture, graphs, products.
 //

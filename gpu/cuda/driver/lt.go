@@ -90,7 +90,7 @@ type MatmulPlan struct {
 }
 
 // Prepare takes the algorithm that cuBLASLt puts first, of those that need no
-// more than room bytes of workspace. The error is NotSupportedByBLAS if there
+// more than room bytes of workspace. The error is an Unsupported one if there
 // is none.
 func (l *Lt) Prepare(m Matmul, room int64) (*MatmulPlan, error) {
 	c := C.lt_matmul{
