@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		validation = func(message string) {
 			said.Lock()
 			defer said.Unlock()
-			said.messages = append(said.messages, message)
+			said.messages = append(said.messages, strings.Clone(message)) // the layer's own memory
 		}
 	}
 	code := m.Run()
@@ -41,7 +41,9 @@ func TestMain(m *testing.M) {
 }
 
 // The validation layer has nothing to say about kernels, transfers, recordings,
-// and what is left when a device is closed.
+// and what is left when a device is closed. Its synchronization validation sees
+// barriers that copies lack; of launches, which reach memory through addresses, it
+// sees nothing: TestSchedule is for those.
 func TestValidationLayer(t *testing.T) {
 	if validation != nil { // in the process started below
 		validated(t)
