@@ -335,6 +335,10 @@ func TestTF32(t *testing.T) {
 		if strings.Contains(b.Info().Driver, "TF32") != (setting == "1") {
 			t.Error("info:", b.Info().Driver)
 		}
+		newTraining(t, b).step() // with TF32 small products are cuBLAS's too
+		if log := fake.takeLog(); strings.Contains(log, "\nmatmul s77") != (setting == "1") || strings.Contains(log, "\nmatmul s68") {
+			t.Errorf("GRADBOOK_TF32=%q: %s", setting, log)
+		}
 	}
 }
 

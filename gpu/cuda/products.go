@@ -149,7 +149,7 @@ func (p *products) serves(l *gpu.Launch, g *gemm) bool {
 	if p.blas == nil || !g.fits() {
 		return false
 	}
-	return p.always || l.DType == gpu.Float64 || !g.small(l.Kernel)
+	return p.always || p.tf32 || l.DType == gpu.Float64 || !g.small(l.Kernel)
 }
 
 // fits reports whether cuBLAS takes the sizes, which are int there. An empty sum
@@ -169,7 +169,8 @@ func (g *gemm) fits() bool {
 // linear_param_bwd, have db in the same pass. Results that keep the device busy
 // without a split are cuBLAS's from 3*2^16 elements on, and so are long and narrow
 // ones, of which the own tiles waste most. In float64 cuBLAS is 2 to 6 times as fast
-// everywhere: it has the tensor cores.
+// everywhere, and with TF32 a step of the smallest network is by a tenth: it has
+// the tensor cores.
 func (g *gemm) small(k gpu.Kernel) bool {
 	limit := uint64(1) << 26
 	if g.M <= 32 || g.N <= 32 {
