@@ -173,8 +173,12 @@ func (g *GemmPass) indexable() bool {
 // order of summation does not depend on the device.
 const groupsWanted = 128
 
-// leastChunk is the smallest part of K worth a group of its own.
-const leastChunk = 64
+// K is split from leastK on, into parts of leastChunk or more. On an H200 a product
+// of 4,096 by 64 by 64 takes 5.3 us whole, and 6.1 in two parts.
+const (
+	leastK     = 128
+	leastChunk = 32
+)
 
 // tileFor chooses the tile by shape. addrs are the addresses, or-ed together.
 func (p *Plan) tileFor(g *GemmPass, d Device, addrs uint64) *tile {
@@ -201,7 +205,7 @@ func (p *Plan) tileFor(g *GemmPass, d Device, addrs uint64) *tile {
 // split divides K where there are too few tiles to fill a GPU.
 func split(g *GemmPass, t *tile, tiles int64) (splits, chunk uint32) {
 	want := uint32(groupsWanted / tiles)
-	if want < 2 || g.K < 2*leastChunk {
+	if want < 2 || g.K < leastK {
 		return 1, g.K
 	}
 	splits = min(want, g.K/leastChunk)

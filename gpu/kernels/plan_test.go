@@ -62,7 +62,7 @@ func TestSplits(t *testing.T) {
 			}
 			continue
 		}
-		if g.Chunk*g.Splits < k || g.Chunk*(g.Splits-1) >= k || g.Chunk%16 != 0 {
+		if g.Chunk*g.Splits < k || g.Chunk*(g.Splits-1) >= k || g.Chunk%16 != 0 || g.Chunk < leastChunk || k < leastK {
 			t.Errorf("K %d: %d parts of %d", k, g.Splits, g.Chunk)
 		}
 		if p.N != 2 || p.Steps[1].Code.Name != "gemm_sum" || p.Scratch != int64(g.Splits)*32*32*4 {
