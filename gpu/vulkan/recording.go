@@ -17,10 +17,10 @@ const (
 	often = 64
 )
 
-// recording is a list of launches in command buffers of its own, of three forms.
-// Timestamps are not for nothing, and keep launches from running at the same
-// time; so few replays have them, and the others are booked as the last of these
-// were: with the time of a whole one, shared as by launches that each ran alone.
+// recording is a list of launches in command buffers of its own, in three forms.
+// A timestamp costs time, and what comes after it cannot overlap what came before.
+// So few replays have any, and the others are booked with the time of the last
+// whole one, shared as by launches that each ran alone.
 type recording struct {
 	b       *Backend
 	untimed [slots]*batch
