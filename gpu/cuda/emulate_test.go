@@ -164,7 +164,7 @@ func runPass[T float32 | float64](entry string, params any, spans [][]byte) int3
 		switch {
 		case entry == "conv_sum":
 			convSumPass(p, x[0], x[2], x[3])
-		case strings.HasPrefix(entry, "conv_param"):
+		case strings.HasPrefix(entry, "conv_param"), entry == "conv_narrow":
 			convParamPass(p, x[0], x[1], x[2], x[3])
 		case strings.HasPrefix(entry, "conv_bwd"):
 			clear(x[3][:p.N*p.C*p.H*p.W])

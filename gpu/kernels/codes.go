@@ -38,7 +38,7 @@ var Modules = []Module{
 	convBwd64.module(),
 	convBwd32.module(),
 	convParam64.module(),
-	convParam32.module(),
+	{Name: "conv_narrow", Source: "conv_narrow", DTypes: floats},
 	{Name: "conv_sum", Source: "conv_sum", DTypes: floats},
 }
 

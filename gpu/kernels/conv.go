@@ -44,7 +44,17 @@ var (
 	convBwd64   = newConvTile(convTile{"conv_bwd_64", "conv", 64, 256, 16, 2, 2, 2, []string{"BACKWARD=1"}, nil})
 	convBwd32   = newConvTile(convTile{"conv_bwd_32", "conv", 32, 256, 8, 2, 2, 2, []string{"BACKWARD=1"}, nil})
 	convParam64 = newConvTile(convTile{"conv_param_64", "conv_param", 64, 96, 16, 2, 2, 2, nil, nil})
-	convParam32 = newConvTile(convTile{"conv_param_32", "conv_param", 32, 16, 16, 1, 1, 2, nil, nil})
+)
+
+// convNarrow is src/conv_narrow.slang, which has no tiles in shared memory.
+var convNarrow = entry("conv_narrow", "conv_narrow", 128, 4, ConvPass{})
+
+// narrowRows and narrowColumns are its ROWS and COLUMNS; it is taken for up to so
+// many columns.
+const (
+	narrowRows    = 8
+	narrowColumns = 9
+	mostNarrow    = 3 * narrowColumns
 )
 
 func (t *convTile) module() Module {
@@ -127,12 +137,9 @@ func (p *Plan) convolve(t *convTile, channels, plane uint32, d Device, x, w, b, 
 	return nil
 }
 
-// convThreads is how many threads conv2d_param_bwd's parts are to keep busy: a
+// convGroups is how many groups conv2d_param_bwd's parts are to keep busy: a
 // constant, so that the order of summation does not depend on the device.
-const convThreads = 48 << 10
-
-// leastPixels is the smallest part worth a group of its own.
-const leastPixels = 128
+const convGroups = 512
 
 func (p *Plan) convParams(d Device, addrs []uint64) error {
 	c := &p.conv
@@ -141,17 +148,20 @@ func (p *Plan) convParams(d Device, addrs []uint64) error {
 		return nil
 	}
 	t := &convParam64
-	if c.O <= 32 && columns <= 16 {
-		t = &convParam32
+	code, bm, bn, step := t.code, int64(t.bm), int64(t.bn), int64(16)
+	if columns <= mostNarrow {
+		code, bm, bn, step = convNarrow, narrowRows, narrowColumns, int64(convNarrow.Threads)
+	} else if t.sharedBytes(p.dtype) > d.SharedBytes {
+		return gpu.ErrDeclined
 	}
-	x, y := (columns+int64(t.bn)-1)/int64(t.bn), (int64(c.O)+int64(t.bm)-1)/int64(t.bm)
-	want := convThreads / int64(t.code.Threads) / (x * y)
-	splits := max(min(want, pixels/leastPixels, 65535), 1)
-	c.Chunk = uint32((pixels+splits-1)/splits+15) / 16 * 16
-	c.Chunk = max(c.Chunk, 16)
-	c.Splits = max((uint32(pixels)+c.Chunk-1)/c.Chunk, 1)
+	// A part is 8 steps or more.
+	x, y := (columns+bn-1)/bn, (int64(c.O)+bm-1)/bm
+	splits := max(min(convGroups/(x*y), pixels/(8*step)), 1)
+	chunk := max((pixels+splits-1)/splits+step-1, step) / step * step
+	splits = max((pixels+chunk-1)/chunk, 1)
+	c.Splits, c.Chunk = uint32(splits), uint32(chunk)
 	size := int64(c.O) * (columns + 1)
-	if t.sharedBytes(p.dtype) > d.SharedBytes || y > 65535 || size*int64(c.Splits) > maxCount {
+	if y > 65535 || size*splits > maxCount {
 		return gpu.ErrDeclined
 	}
 	c.Quads = 0
@@ -159,12 +169,12 @@ func (p *Plan) convParams(d Device, addrs []uint64) error {
 		c.Quads = 1
 	}
 	grid := [3]uint32{uint32(x), uint32(y), c.Splits}
-	if c.Splits == 1 {
-		p.add(t.code, NoOp, grid, c, addrs[1], addrs[0], addrs[3], addrs[2])
+	if splits == 1 {
+		p.add(code, NoOp, grid, c, addrs[1], addrs[0], addrs[3], addrs[2])
 		return nil
 	}
-	p.Scratch = size * int64(c.Splits) * p.dtype.Size()
-	p.add(t.code, NoOp, grid, c, addrs[1], addrs[0], addrs[3], scratchAddr)
+	p.Scratch = size * splits * p.dtype.Size()
+	p.add(code, NoOp, grid, c, addrs[1], addrs[0], addrs[3], scratchAddr)
 	p.add(convSum, NoOp, line(size, 8), c, scratchAddr, addrs[0], addrs[3], addrs[2])
 	return nil
 }
