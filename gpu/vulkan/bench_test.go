@@ -96,6 +96,34 @@ func BenchmarkLayer(b *testing.B) {
 	}
 }
 
+// The directions of a small network's convolutions of 3 by 3.
+func BenchmarkConvolution(b *testing.B) {
+	d := device(b)
+	defer d.Close()
+	if d.limits.Processor {
+		b.Skip("composed on a software device")
+	}
+	const images = 1024
+	for _, c := range []struct{ in, out, size uint32 }{{1, 32, 28}, {32, 64, 14}} {
+		p := &gpu.Conv2DParams{Act: gpu.ReLU, N: images, C: c.in, H: c.size, W: c.size, O: c.out, KH: 3, KW: 3, OH: c.size, OW: c.size,
+			SH: 1, SW: 1, PH: 1, PW: 1, DH: 1, DW: 1}
+		for _, kernel := range []gpu.Kernel{gpu.Conv2D, gpu.Conv2DBwd, gpu.Conv2DParamBwd} {
+			b.Run(fmt.Sprintf("%d images, %d to %d/%s", images, c.in, c.out, kernel), func(b *testing.B) {
+				var args []gpu.Span
+				elements := gpu.Elements(kernel, p)
+				for i := range kernel.Info().Args {
+					args = append(args, span(b, d, elements[i]))
+				}
+				t := perLaunch(b, d, func() { run(b, d, kernel, p, args...) })
+				b.ReportMetric(2*9*float64(images)*float64(c.in*c.out)*float64(c.size*c.size)/t.Seconds()/1e12, "TFLOP/s")
+				for _, a := range args {
+					d.Free(a.Buffer)
+				}
+			})
+		}
+	}
+}
+
 func BenchmarkAdam(b *testing.B) {
 	const n = 10_000_000
 	d := device(b)

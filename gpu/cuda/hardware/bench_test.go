@@ -233,45 +233,35 @@ func BenchmarkKernelTime(b *testing.B) {
 	}
 }
 
-// BenchmarkConvolution is the batched products of a convolution's columns: its
-// result, the gradient of its kernels, that of its columns.
+// BenchmarkConvolution is the directions of a small network's convolutions of 3 by
+// 3, recorded ten in a row.
 func BenchmarkConvolution(b *testing.B) {
-	settings := []string{"cublas", "kernels"}
-	var backends []gpu.Backend
-	for _, setting := range settings {
-		b.Setenv("GRADBOOK_CUBLAS", blas[setting])
-		backends = append(backends, open(b))
-	}
-	const images = 256
-	for _, c := range []struct {
-		name                  string
-		m, n, k               uint32
-		transA, transB        uint32
-		strideA, strideB, all uint32
-	}{
-		{"forward 32x784x9", 32, 784, 9, 0, 0, 0, 9 * 784, 32 * 784},
-		{"forward 64x196x288", 64, 196, 288, 0, 0, 0, 288 * 196, 64 * 196},
-		{"kernels 64x288x196", 64, 288, 196, 0, 1, 64 * 196, 288 * 196, 64 * 288},
-		{"columns 288x196x64", 288, 196, 64, 1, 0, 0, 64 * 196, 288 * 196},
-	} {
-		for i, be := range backends {
-			b.Run(c.name+"/"+settings[i], func(b *testing.B) {
-				p := &gpu.GemmParams{Alpha: 1, TransA: c.transA, TransB: c.transB, M: c.m, N: c.n, K: c.k, LDA: c.k, LDB: c.n, LDC: c.n,
-					Batch: images, StrideA: c.strideA, StrideB: c.strideB, StrideC: c.all}
-				if c.transA != 0 {
-					p.LDA = c.m
-				}
-				if c.transB != 0 {
-					p.LDB = c.k
-				}
-				l := gpu.Launch{Kernel: gpu.Gemm, DType: gpu.Float32, Params: p}
-				for _, count := range []uint32{images * c.m * c.k, images * c.k * c.n, images * c.m * c.n} {
-					a := random(b, be, gpu.Float32, count)
+	be := open(b)
+	for _, c := range []struct{ images, in, out, size uint32 }{{1024, 1, 32, 28}, {1024, 32, 64, 14}, {128, 1, 32, 28}, {128, 32, 64, 14}} {
+		p := &gpu.Conv2DParams{Act: gpu.ReLU, N: c.images, C: c.in, H: c.size, W: c.size, O: c.out, KH: 3, KW: 3, OH: c.size, OW: c.size,
+			SH: 1, SW: 1, PH: 1, PW: 1, DH: 1, DW: 1}
+		for _, kernel := range []gpu.Kernel{gpu.Conv2D, gpu.Conv2DBwd, gpu.Conv2DParamBwd} {
+			b.Run(fmt.Sprintf("%d images, %d to %d/%s", c.images, c.in, c.out, kernel), func(b *testing.B) {
+				l := gpu.Launch{Kernel: kernel, DType: gpu.Float32, Params: p}
+				elements := gpu.Elements(kernel, p)
+				for i := range kernel.Info().Args {
+					a := random(b, be, gpu.Float32, uint32(elements[i]))
 					defer be.Free(a.Buffer)
 					l.Args = append(l.Args, a)
 				}
-				repeat(b, be.Sync, func() error { return be.Launch(l) })
-				b.ReportMetric(2*images*float64(c.m)*float64(c.n)*float64(c.k)*float64(b.N)/b.Elapsed().Seconds()/1e12, "TFLOP/s")
+				list := make([]gpu.Launch, 10)
+				for i := range list {
+					list[i] = l
+				}
+				r, err := be.Record(list, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer r.Close()
+				repeat(b, be.Sync, func() error { return r.Replay(nil) })
+				each := b.Elapsed().Seconds() / float64(b.N*len(list))
+				b.ReportMetric(each*1e9, "ns/op")
+				b.ReportMetric(2*9*float64(c.images)*float64(c.in*c.out)*float64(c.size*c.size)/each/1e12, "TFLOP/s")
 			})
 		}
 	}
