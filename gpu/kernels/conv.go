@@ -80,12 +80,16 @@ func (t *convTile) sharedBytes(d gpu.DType) int {
 // convTable is how many taps the table of src/conv.slang has: TABLE there.
 const convTable = 512
 
+// mostPlaced is how many elements images may have, so that places of windows that
+// start outside of them can be counted as well.
+const mostPlaced = 1 << 30
+
 // mostTaps is how many rows and columns a window may have for all to have a bit.
 const mostTaps = 31
 
 func (p *Plan) makeConv(k gpu.Kernel, q *gpu.Conv2DParams, addrs []uint64, d Device) error {
 	image, result, weights := int64(q.C)*int64(q.H)*int64(q.W), int64(q.OH)*int64(q.OW), int64(q.O)*int64(q.C)*int64(q.KH)*int64(q.KW)
-	if d.Processor || q.KH+q.KW > mostTaps || int64(q.N)*max(image, int64(q.O)*result) > maxCount || weights > maxCount {
+	if d.Processor || q.KH+q.KW > mostTaps || int64(q.N)*max(image, int64(q.O)*result) > mostPlaced || weights > maxCount {
 		return gpu.ErrDeclined
 	}
 	c := &p.conv
