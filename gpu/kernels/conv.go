@@ -141,8 +141,9 @@ func (p *Plan) convolve(t *convTile, channels, plane uint32, d Device, x, w, b, 
 	return nil
 }
 
-// convGroups is how many groups conv2d_param_bwd's parts are to keep busy: a
-// constant, so that the order of summation does not depend on the device.
+// convGroups is how many groups conv2d_param_bwd's parts are to keep busy, half of
+// what conv_narrow takes: a constant, so that the order of summation does not depend
+// on the device.
 const convGroups = 512
 
 func (p *Plan) convParams(d Device, addrs []uint64) error {
@@ -152,15 +153,15 @@ func (p *Plan) convParams(d Device, addrs []uint64) error {
 		return nil
 	}
 	t := &convParam64
-	code, bm, bn, step := t.code, int64(t.bm), int64(t.bn), int64(16)
+	code, bm, bn, step, groups := t.code, int64(t.bm), int64(t.bn), int64(16), int64(convGroups)
 	if columns <= mostNarrow {
-		code, bm, bn, step = convNarrow, narrowRows, narrowColumns, int64(convNarrow.Threads)
+		code, bm, bn, step, groups = convNarrow, narrowRows, narrowColumns, int64(convNarrow.Threads), 2*convGroups
 	} else if t.sharedBytes(p.dtype) > d.SharedBytes {
 		return gpu.ErrDeclined
 	}
 	// A part is 8 steps or more.
 	x, y := (columns+bn-1)/bn, (int64(c.O)+bm-1)/bm
-	splits := max(min(convGroups/(x*y), pixels/(8*step)), 1)
+	splits := max(min(groups/(x*y), pixels/(8*step)), 1)
 	chunk := max((pixels+splits-1)/splits+step-1, step) / step * step
 	splits = max((pixels+chunk-1)/chunk, 1)
 	c.Splits, c.Chunk = uint32(splits), uint32(chunk)
