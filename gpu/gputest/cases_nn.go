@@ -29,6 +29,8 @@ func windowCases() (cs []testCase) {
 		{N: 3, C: 1, H: 28, W: 28, KH: 5, KW: 5, SH: 1, SW: 1, DH: 1, DW: 1, PH: 2, PW: 2},
 		{N: 1, C: 4, H: 10, W: 10, KH: 3, KW: 3, SH: 1, SW: 1, DH: 2, DW: 2, PH: 2, PW: 2},
 		{N: 5, C: 3, H: 14, W: 14, KH: 2, KW: 2, SH: 2, SW: 2, DH: 1, DW: 1},
+		{N: 3, C: 2, H: 6, W: 6, KH: 3, KW: 3, SH: 3, SW: 3, DH: 1, DW: 1},
+		{N: 2, C: 2, H: 8, W: 3, KH: 2, KW: 2, SH: 2, SW: 2, DH: 1, DW: 1},
 		{N: 2, C: 3, H: 10, W: 6, KH: 2, KW: 3, SH: 3, SW: 4, DH: 1, DW: 1, PH: 1, PW: 1},
 	} {
 		w.OH = (w.H+2*w.PH-w.DH*(w.KH-1)-1)/w.SH + 1
