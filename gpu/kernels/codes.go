@@ -11,6 +11,8 @@ type Module struct {
 	Source  string   // file under src, without .slang
 	Defines []string // NAME=VALUE
 	DTypes  []gpu.DType
+	// VulkanOnly modules have no PTX form.
+	VulkanOnly bool
 }
 
 var (
@@ -26,7 +28,7 @@ var Modules = []Module{
 	{Name: "reduce", Source: "reduce", DTypes: floats},
 	{Name: "rows", Source: "rows", DTypes: floats},
 	{Name: "window", Source: "window", DTypes: floats},
-	gemmModule(&huge),
+	vulkanOnly(gemmModule(&huge)),
 	gemmModule(&large),
 	gemmModule(&medium),
 	gemmModule(&mediumAny),

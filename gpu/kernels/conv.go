@@ -58,11 +58,11 @@ const (
 )
 
 func (t *convTile) module() Module {
-	return Module{t.name, t.source, append([]string{
+	return Module{Name: t.name, Source: t.source, DTypes: floats, Defines: append([]string{
 		"ENTRY=" + t.name,
 		fmt.Sprint("BM=", t.bm), fmt.Sprint("BN=", t.bn), fmt.Sprint("DEPTH=", t.depth),
 		fmt.Sprint("QM=", t.qm), fmt.Sprint("QN=", t.qn), fmt.Sprint("BUFFERS=", t.buffers),
-	}, t.defines...), floats}
+	}, t.defines...)}
 }
 
 // sharedBytes is the shared memory that a group of the tile takes.

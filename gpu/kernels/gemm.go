@@ -38,12 +38,17 @@ func gemmModule(t *tile) Module {
 	if t.vector {
 		v = 1
 	}
-	return Module{t.name, "gemm", []string{
+	return Module{Name: t.name, Source: "gemm", DTypes: t.dtypes, Defines: []string{
 		"ENTRY=" + t.name,
 		fmt.Sprint("BM=", t.bm), fmt.Sprint("BN=", t.bn),
 		fmt.Sprint("BK_VULKAN=", t.bkVulkan), fmt.Sprint("BK_CUDA=", t.bkCUDA),
 		fmt.Sprint("QM=", t.qm), fmt.Sprint("QN=", t.qn), fmt.Sprint("BUFFERS=", t.buffers), fmt.Sprint("VECTOR=", v),
-	}, t.dtypes}
+	}}
+}
+
+func vulkanOnly(m Module) Module {
+	m.VulkanOnly = true
+	return m
 }
 
 // sharedBytes is the most shared memory that a group of the tile takes.
@@ -187,7 +192,7 @@ func (p *Plan) tileFor(g *GemmPass, d Device, addrs uint64) *tile {
 		(g.LDA|g.LDB|g.LDC|g.StrideA|g.StrideB|g.StrideC|g.N)%4 == 0 &&
 		(g.TransA != 0 && g.M%4 == 0 || g.TransA == 0 && g.K%4 == 0) &&
 		(g.TransB == 0 || g.K%4 == 0)
-	if x, y := huge.across(g); vector && p.dtype == gpu.Float32 && x*y*int64(g.Batch) >= 3*groupsWanted/4 && fits(&huge) {
+	if x, y := huge.across(g); vector && d.Huge && p.dtype == gpu.Float32 && x*y*int64(g.Batch) >= 3*groupsWanted/4 && fits(&huge) {
 		return &huge
 	}
 	if x, y := large.across(g); vector && x*y*int64(g.Batch) >= groupsWanted/2 && fits(&large) {

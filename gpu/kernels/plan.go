@@ -11,6 +11,7 @@ import (
 type Device struct {
 	SharedBytes int  // shared memory a group may have
 	Processor   bool // a software device
+	Huge        bool // its compiler makes tiles with 128 sums a thread fast
 }
 
 // NoOp says that a step leaves the operation to its block.

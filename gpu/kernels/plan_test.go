@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	aGPU = Device{SharedBytes: 48 << 10}
+	aGPU = Device{SharedBytes: 48 << 10, Huge: true}
 	aCPU = Device{SharedBytes: 32 << 10, Processor: true}
 )
 
@@ -36,6 +36,7 @@ func TestTileByShape(t *testing.T) {
 		want  string
 	}{
 		{"large", aGPU, gpu.Float32, gemm(4096, 4096, 4096), 0, "gemm_huge"},
+		{"large, without huge tiles", Device{SharedBytes: 48 << 10}, gpu.Float32, gemm(4096, 4096, 4096), 0, "gemm_large"},
 		{"large, float64", aGPU, gpu.Float64, gemm(4096, 4096, 4096), 0, "gemm_large"},
 		{"middling", aGPU, gpu.Float32, gemm(1024, 1024, 1024), 0, "gemm_large"},
 		{"a layer", aGPU, gpu.Float32, gemm(128, 256, 784), 0, "gemm_medium"},

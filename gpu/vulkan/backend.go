@@ -86,7 +86,7 @@ func openBackend(index int) (*Backend, error) {
 	}
 	p := &ps[index]
 	b := &Backend{info: p.info(index), physical: p, serial: 1, epoch: 1, block: C.calloc(1, gpu.MaxBlock),
-		limits: kernels.Device{SharedBytes: p.shared, Processor: p.kind == vk.PhysicalDeviceTypeCpu}}
+		limits: kernels.Device{SharedBytes: p.shared, Processor: p.kind == vk.PhysicalDeviceTypeCpu, Huge: true}}
 	if err := b.start(); err != nil {
 		b.Close()
 		return nil, fmt.Errorf("open %s: %w", p.name, err)

@@ -63,7 +63,7 @@ func build(c *compilers, check bool, only string) (changed []string, err error) 
 	for _, m := range kernels.Modules {
 		for _, t := range m.DTypes {
 			wanted[fmt.Sprintf("spirv/%s.%s.spv", m.Name, t)] = true
-			wanted[fmt.Sprintf("ptx/%s.%s.ptx", m.Name, t)] = true
+			wanted[fmt.Sprintf("ptx/%s.%s.ptx", m.Name, t)] = !m.VulkanOnly
 			if strings.HasPrefix(m.Name, only) {
 				jobs = append(jobs, job{m, t})
 			}
@@ -114,6 +114,9 @@ func compile(c *compilers, dir string, m kernels.Module, t gpu.DType, put func(s
 	if err != nil {
 		return fmt.Errorf("%s %s to SPIR-V: %w", m.Name, t, err)
 	}
+	if err := put(fmt.Sprintf("spirv/%s.%s.spv", m.Name, t), spv); err != nil || m.VulkanOnly {
+		return err
+	}
 	old, err := os.ReadFile(filepath.Join(dir, "ptx", fmt.Sprintf("%s.%s.ptx", m.Name, t)))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -122,7 +125,5 @@ func compile(c *compilers, dir string, m kernels.Module, t gpu.DType, put func(s
 	if err != nil {
 		return fmt.Errorf("%s %s to PTX: %w", m.Name, t, err)
 	}
-	return errors.Join(
-		put(fmt.Sprintf("spirv/%s.%s.spv", m.Name, t), spv),
-		put(fmt.Sprintf("ptx/%s.%s.ptx", m.Name, t), ptx))
+	return put(fmt.Sprintf("ptx/%s.%s.ptx", m.Name, t), ptx)
 }
