@@ -2,11 +2,7 @@
 
 #include "blas.h"
 
-#include <cuda.h>
-#include <dlfcn.h>
-
-// CUBLAS_STATUS_NOT_INITIALIZED and CUBLAS_STATUS_EXECUTION_FAILED.
-enum { not_initialized = 1, execution_failed = 13 };
+#include "cublas.h"
 
 // cublasMath_t. In the default mode a float32 product uses float32 arithmetic.
 enum { math_default = 0, math_tf32 = 3 };
@@ -26,10 +22,7 @@ static struct {
 
 const char *blas_open(const char *library)
 {
-	static const struct {
-		const char *name;
-		void **target;
-	} functions[] = {
+	static const library_function functions[] = {
 		{"cublasCreate_v2", (void **)&blas.create},
 		{"cublasDestroy_v2", (void **)&blas.destroy},
 		{"cublasGetVersion_v2", (void **)&blas.version},
@@ -41,32 +34,8 @@ const char *blas_open(const char *library)
 		{"cublasSgemmStridedBatched", (void **)&blas.sgemm_batched},
 		{"cublasDgemmStridedBatched", (void **)&blas.dgemm_batched},
 	};
-	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-	if (!handle)
-		return dlerror();
-	for (unsigned i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-		void *f = dlsym(handle, functions[i].name);
-		if (!f) {
-			blas.create = NULL;
-			return dlerror();
-		}
-		*functions[i].target = f;
-	}
-	return NULL;
+	return library_open(library, functions, sizeof functions / sizeof functions[0]);
 }
-
-#define ENTER(q)                                        \
-	do {                                            \
-		if (cuCtxSetCurrent((q).context))       \
-			return execution_failed;        \
-	} while (0)
-
-#define TRY(call)                \
-	do {                     \
-		int r = (call);  \
-		if (r)           \
-			return r; \
-	} while (0)
 
 int blas_create(queue q, uint64_t workspace, size_t bytes, int tf32, void **handle)
 {

@@ -2,12 +2,9 @@
 
 #include "lt.h"
 
-#include <cuda.h>
-#include <dlfcn.h>
 #include <stdlib.h>
 
-// cublasStatus_t.
-enum { not_initialized = 1, alloc_failed = 3, execution_failed = 13, not_supported = 15 };
+#include "cublas.h"
 
 // cudaDataType_t, cublasComputeType_t, and attributes of cuBLASLt's objects.
 enum { real_32 = 0, real_64 = 1 };
@@ -46,10 +43,7 @@ static struct {
 
 const char *lt_open(const char *library)
 {
-	static const struct {
-		const char *name;
-		void **target;
-	} functions[] = {
+	static const library_function functions[] = {
 		{"cublasLtCreate", (void **)&lt.create},
 		{"cublasLtDestroy", (void **)&lt.destroy},
 		{"cublasLtMatmulDescCreate", (void **)&lt.desc_create},
@@ -63,32 +57,8 @@ const char *lt_open(const char *library)
 		{"cublasLtMatmulAlgoGetHeuristic", (void **)&lt.propose},
 		{"cublasLtMatmul", (void **)&lt.matmul},
 	};
-	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-	if (!handle)
-		return dlerror();
-	for (unsigned i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-		void *f = dlsym(handle, functions[i].name);
-		if (!f) {
-			lt.create = NULL;
-			return dlerror();
-		}
-		*functions[i].target = f;
-	}
-	return NULL;
+	return library_open(library, functions, sizeof functions / sizeof functions[0]);
 }
-
-#define ENTER(q)                                        \
-	do {                                            \
-		if (cuCtxSetCurrent((q).context))       \
-			return execution_failed;        \
-	} while (0)
-
-#define TRY(call)                \
-	do {                     \
-		int r = (call);  \
-		if (r)           \
-			return r; \
-	} while (0)
 
 int lt_create(queue q, void **handle)
 {
