@@ -10,7 +10,8 @@ import (
 )
 
 var scenarios = map[string]func(*testing.T, gpu.Backend){
-	"copies": copies,
+	"copies":       copies,
+	"convolutions": convolutions,
 	"cublas": func(t *testing.T, b gpu.Backend) {
 		b.(*backend).products.always = true
 		trainRecorded(t, b)
@@ -76,6 +77,35 @@ func newBatches(t *testing.T, b gpu.Backend) {
 	}
 	r.Close()
 	for _, v := range append(append(append(sums, xs...), ys...), x.All(), y.All()) {
+		v.Storage.Free()
+	}
+	d.Trim()
+}
+
+// convolutions runs a layer for few taps and one for many, forward and backward,
+// with ReLU and pooling between.
+func convolutions(t *testing.T, b gpu.Backend) {
+	d := gpu.New(b)
+	var all []gpu.View
+	value := func(n uint32) gpu.View {
+		s := d.NewStorage(int64(n)*4, "value", gpu.Temporary)
+		run(t, d, gpu.Fill, gpu.Float32, &gpu.FillParams{Value: 0.5, N: n}, s.All())
+		all = append(all, s.All())
+		return s.All()
+	}
+	const images, size = 4, 8
+	for _, l := range []struct{ in, out uint32 }{{1, 32}, {32, 64}} {
+		c := gpu.Conv2DParams{N: images, C: l.in, H: size, W: size, O: l.out, KH: 3, KW: 3, OH: size, OW: size, SH: 1, SW: 1, PH: 1, PW: 1, DH: 1, DW: 1}
+		p := gpu.PoolParams{Act: gpu.ReLU, N: images, C: l.out, H: size, W: size, KH: 2, KW: 2, OH: size / 2, OW: size / 2, SH: 2, SW: 2, DH: 1, DW: 1}
+		x, w, bias, y := value(images*l.in*size*size), value(l.out*l.in*9), value(l.out), value(images*l.out*size*size)
+		pooled, index := value(images*l.out*size*size/4), value(images*l.out*size*size/4)
+		run(t, d, gpu.Conv2D, gpu.Float32, &c, x, w, bias, y)
+		run(t, d, gpu.MaxPool, gpu.Float32, &p, y, pooled, index)
+		run(t, d, gpu.MaxPoolBwd, gpu.Float32, &p, pooled, index, y)
+		run(t, d, gpu.Conv2DParamBwd, gpu.Float32, &c, y, x, w, bias)
+		run(t, d, gpu.Conv2DBwd, gpu.Float32, &c, y, w, x)
+	}
+	for _, v := range all {
 		v.Storage.Free()
 	}
 	d.Trim()
