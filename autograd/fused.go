@@ -17,8 +17,11 @@ const (
 	TanhActivation    Activation = gpu.Tanh
 )
 
-var activationBwd = map[Activation]gpu.BinaryOp{
-	gpu.ReLU: gpu.ReLUBwd, gpu.Sigmoid: gpu.SigmoidBwd, gpu.Tanh: gpu.TanhBwd,
+var activations = map[Activation]struct {
+	name       string
+	derivative gpu.BinaryOp
+}{
+	gpu.ReLU: {"relu", gpu.ReLUBwd}, gpu.Sigmoid: {"sigmoid", gpu.SigmoidBwd}, gpu.Tanh: {"tanh", gpu.TanhBwd},
 }
 
 // Linear returns act(x*w' + b) in one launch, for x (..., in), w (out, in) and
@@ -39,17 +42,19 @@ func Linear(x, w, b *Var, act Activation) *Var {
 }
 
 // curved completes an operation whose result y an activation has passed: back
-// gets the gradient of what the activation was given.
+// gets the gradient of what the activation was given. On the tape the two are one
+// operation, with both names.
 func curved(o op, y *tensor.Tensor, act Activation, back func(s *visit, dy *tensor.Tensor)) *Var {
-	derivative, isCurved := activationBwd[act]
+	a, isCurved := activations[act]
 	if !isCurved {
 		o.back = func(s *visit) { back(s, s.dy) }
 		return o.gives(y)
 	}
 	o.reads = append(o.reads, y)
-	name := o.name + "_bwd"
+	bwd := o.name + "_bwd"
+	o.name += "+" + a.name
 	o.back = func(s *visit) {
-		dy := tensor.Binary(name, derivative, s.dy, y, 1, 0)
+		dy := tensor.Binary(bwd, a.derivative, s.dy, y, 1, 0)
 		defer dy.Free()
 		back(s, dy)
 	}
@@ -131,8 +136,11 @@ func ReLUMaxPool2D(x *Var, window tensor.Window) *Var { return maxPool(x, window
 
 func maxPool(v *Var, window tensor.Window, act Activation) *Var {
 	y, index := tensor.MaxPool(v.Value, window, act)
-	shape := v.Shape()
-	return op{name: "max_pool", in: []*Var{v}, saved: []*tensor.Tensor{index}, back: func(s *visit) {
+	shape, name := v.Shape(), "max_pool"
+	if act != NoActivation {
+		name = activations[act].name + "+" + name
+	}
+	return op{name: name, in: []*Var{v}, saved: []*tensor.Tensor{index}, back: func(s *visit) {
 		s.send(0, tensor.MaxPoolGrad(s.dy, index, window, shape...))
 	}}.gives(y)
 }

@@ -39,6 +39,25 @@ func TestTape(t *testing.T) {
 	}
 }
 
+func TestTapeNamesTheActivationInAnOperation(t *testing.T) {
+	x, w, b := Const(tensor.Ones(2, 3)), Param(tensor.Ones(4, 3)), Param(tensor.Ones(4))
+	image, kernels := Leaf(tensor.Ones(1, 1, 4, 4)), Param(tensor.Ones(4, 1, 2, 2))
+	window := tensor.Square(2, 1, 0)
+	for want, v := range map[string]*Var{
+		"linear":         Linear(x, w, b, NoActivation),
+		"linear+sigmoid": Linear(x, w, b, SigmoidActivation),
+		"conv2d+tanh":    Conv2D(image, kernels, b, window, TanhActivation),
+		"max_pool":       image.MaxPool2D(window),
+		"relu+max_pool":  ReLUMaxPool2D(image, window),
+	} {
+		last := ""
+		v.Tape(func(_ int, op, _ string, _ []int, _ bool, _ []int) { last = op })
+		if last != want {
+			t.Errorf("%q, want %q", last, want)
+		}
+	}
+}
+
 func TestStepNamesWhatItHolds(t *testing.T) {
 	w := Param(tensor.Ones(3))
 	step := Record(func(x, y *Var) *Var { return x.Mul(w).Sub(y).Square().Sum() })
