@@ -1,7 +1,7 @@
 package gpu
 
-// window is what the convolution's window meets in one of the images' planes.
-func (p *Conv2DParams) window() *WindowParams {
+// Window is the convolution's window over the images.
+func (p *Conv2DParams) Window() *WindowParams {
 	return &WindowParams{N: p.N, C: p.C, H: p.H, W: p.W, KH: p.KH, KW: p.KW, OH: p.OH, OW: p.OW,
 		SH: p.SH, SW: p.SW, PH: p.PH, PW: p.PW, DH: p.DH, DW: p.DW}
 }
@@ -10,7 +10,7 @@ func (p *Conv2DParams) window() *WindowParams {
 func (c *Composer) columns(t DType, p *Conv2DParams, x Span) (cols Span, rows, windows uint32) {
 	rows, windows = p.C*p.KH*p.KW, p.OH*p.OW
 	cols = c.Temp(t, p.N*rows*windows)
-	c.Launch(Im2col, t, p.window(), x, cols)
+	c.Launch(Im2col, t, p.Window(), x, cols)
 	return cols, rows, windows
 }
 
@@ -38,7 +38,7 @@ func composeConv2DBwd(c *Composer, l Launch) {
 	cols := c.Temp(t, p.N*rows*windows)
 	c.Launch(Gemm, t, &GemmParams{Alpha: 1, TransA: 1, M: rows, N: windows, K: p.O, LDA: rows, LDB: windows, LDC: windows,
 		Batch: p.N, StrideB: p.O * windows, StrideC: rows * windows}, w, dy, cols)
-	c.Launch(Col2im, t, p.window(), cols, dx)
+	c.Launch(Col2im, t, p.Window(), cols, dx)
 }
 
 // dw is first one product an image, then their sum.

@@ -2,7 +2,8 @@ package gpu
 
 import "math"
 
-func (p *PoolParams) window() *WindowParams {
+// Window is the pooling's window over the images.
+func (p *PoolParams) Window() *WindowParams {
 	return &WindowParams{N: p.N, C: p.C, H: p.H, W: p.W, KH: p.KH, KW: p.KW, OH: p.OH, OW: p.OW,
 		SH: p.SH, SW: p.SW, PH: p.PH, PW: p.PW, DH: p.DH, DW: p.DW}
 }
@@ -11,7 +12,7 @@ func composeMaxPool(c *Composer, l Launch) {
 	p, t := l.Params.(*PoolParams), l.DType
 	x, y, index := l.Args[0], l.Args[1], l.Args[2]
 	planes, places, windows := p.N*p.C, p.KH*p.KW, p.OH*p.OW
-	over := p.window()
+	over := p.Window()
 	over.Pad = math.Inf(-1)
 	cols := c.Temp(t, planes*places*windows)
 	c.Launch(Im2col, t, over, x, cols)
@@ -51,5 +52,5 @@ func composeMaxPoolBwd(c *Composer, l Launch) {
 	c.Launch(Copy, t, &CopyParams{N: n, Rank: 3, Dims: dims, X: each}, dy, spread)
 	c.fill(t, zeros, n, 0)
 	c.Launch(Where, t, &WhereParams{N: n}, hit, spread, zeros, cols)
-	c.Launch(Col2im, t, p.window(), cols, dx)
+	c.Launch(Col2im, t, p.Window(), cols, dx)
 }

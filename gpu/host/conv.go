@@ -23,9 +23,9 @@ func convolutionOf[T float](h *backend, l *gpu.Launch) *convolution[T] {
 
 // one is the window over a single image.
 func (c *convolution[T]) one() *gpu.WindowParams {
-	p := c.p
-	return &gpu.WindowParams{N: 1, C: p.C, H: p.H, W: p.W, KH: p.KH, KW: p.KW, OH: p.OH, OW: p.OW,
-		SH: p.SH, SW: p.SW, PH: p.PH, PW: p.PW, DH: p.DH, DW: p.DW}
+	w := c.p.Window()
+	w.N = 1
+	return w
 }
 
 func conv2D[T float](h *backend, l *gpu.Launch) {

@@ -83,18 +83,13 @@ func fromColumns[T float](p *gpu.WindowParams, cols, x []T) {
 	})
 }
 
-func pooled(p *gpu.PoolParams) *gpu.WindowParams {
-	return &gpu.WindowParams{N: p.N, C: p.C, H: p.H, W: p.W, KH: p.KH, KW: p.KW, OH: p.OH, OW: p.OW,
-		SH: p.SH, SW: p.SW, PH: p.PH, PW: p.PW, DH: p.DH, DW: p.DW}
-}
-
 func maxPool[T float](h *backend, l *gpu.Launch) {
 	p := l.Params.(*gpu.PoolParams)
 	x, y, index := elems[T](l.Args[0]), elems[T](l.Args[1]), elems[int32](l.Args[2])
 	for i := range int(p.N * p.C * p.OH * p.OW) {
 		index[i] = -1
 	}
-	windows(pooled(p), func(r windowRow) {
+	windows(p.Window(), func(r windowRow) {
 		for i := r.lo; i < r.hi; i++ {
 			v, o := x[r.pixel+i*r.step], r.window+i
 			if index[o] < 0 || beats(v, y[o]) {
@@ -118,7 +113,7 @@ func maxPoolBwd[T float](h *backend, l *gpu.Launch) {
 	p := l.Params.(*gpu.PoolParams)
 	dy, index, dx := elems[T](l.Args[0]), elems[int32](l.Args[1]), elems[T](l.Args[2])
 	clear(dx[:p.N*p.C*p.H*p.W])
-	windows(pooled(p), func(r windowRow) {
+	windows(p.Window(), func(r windowRow) {
 		for i := r.lo; i < r.hi; i++ {
 			if o := r.window + i; index[o] == int32(r.place) {
 				dx[r.pixel+i*r.step] += dy[o]
