@@ -61,14 +61,6 @@ func (s *Storage) Freed() bool {
 	return s.e.freed
 }
 
-// Changed is another number after each write to the storage.
-func (s *Storage) Changed() uint64 {
-	d := s.e.dev
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return s.e.changed
-}
-
 // Residency tells where the valid copies are.
 func (s *Storage) Residency() Residency {
 	d := s.e.dev
