@@ -166,7 +166,7 @@ func (s *Session) Permissive(allow bool) error {
 		d.AllowFallback(nil)
 		return nil
 	}
-	b, err := openHost()
+	b, err := gpu.OpenBackend("host")
 	if err != nil {
 		return err
 	}
@@ -174,19 +174,10 @@ func (s *Session) Permissive(allow bool) error {
 	return nil
 }
 
-func openHost() (gpu.Backend, error) {
-	for _, driver := range gpu.Drivers() {
-		if driver.Name == "host" {
-			return driver.Open(0)
-		}
-	}
-	return nil, errors.New("this build has no host device to fall back to")
-}
-
 // ThroughHost sends phases of training on the current device through the host,
 // copies there and back counted, and the rest on the device; without phases
-// everything is on the device again. The phases are "activations", "backward" and "optimizer"; see
-// [gpu.PhaseOf].
+// everything is on the device again. The phases are "activations", "backward"
+// and "optimizer"; see [gpu.PhaseOf].
 func (s *Session) ThroughHost(phases ...string) error {
 	var chosen []gpu.Phase
 	for _, name := range phases {
@@ -202,7 +193,7 @@ func (s *Session) ThroughHost(phases ...string) error {
 	if err != nil {
 		return err
 	}
-	b, err := openHost()
+	b, err := gpu.OpenBackend("host")
 	if err != nil {
 		return err
 	}
