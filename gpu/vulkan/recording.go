@@ -191,7 +191,7 @@ func (r *recording) Replay(sources []gpu.Span) error {
 // Close frees the command buffers once they have run.
 func (r *recording) Close() {
 	b := r.b
-	for _, t := range []*batch{r.untimed[0], r.untimed[1], r.whole, r.byOne} {
+	for _, t := range append(r.untimed[:], r.whole, r.byOne) {
 		if t == nil {
 			continue
 		}
