@@ -90,14 +90,7 @@ func TestRecordingLeavesBarriers(t *testing.T) {
 // A replay without timestamps is booked with the time of the last whole one, and
 // shared as by launches one by one: a product gets more than what is added up.
 func TestTimesOfReplays(t *testing.T) {
-	b := opened(t)
-	if !b.physical.timestamps {
-		t.Skip("the device has no timestamps")
-	}
-	n := uint32(256)
-	if !b.limits.Processor {
-		n = 2048
-	}
+	b, n := timed(t)
 	x, y, small := span(t, b, int64(n)*int64(n)), span(t, b, int64(n)*int64(n)), span(t, b, 8)
 	total := func() (sum time.Duration) {
 		t.Helper()

@@ -248,17 +248,23 @@ func TestManyBatches(t *testing.T) {
 	}
 }
 
-// The device's time goes to the kernel that spent it: to products among fills
-// that each wait for one.
-func TestKernelTimes(t *testing.T) {
-	b := opened(t)
+// timed opens a device that has timestamps, and says how large a product there
+// must be for its time to stand out.
+func timed(t *testing.T) (b *Backend, n uint32) {
+	b = opened(t)
 	if !b.physical.timestamps {
 		t.Skip("the device has no timestamps")
 	}
-	n := uint32(256)
-	if !b.limits.Processor {
-		n = 2048
+	if b.limits.Processor {
+		return b, 256
 	}
+	return b, 2048
+}
+
+// The device's time goes to the kernel that spent it: to products among fills
+// that each wait for one.
+func TestKernelTimes(t *testing.T) {
+	b, n := timed(t)
 	size := int64(n) * int64(n)
 	x, y, z, small := span(t, b, size), span(t, b, size), span(t, b, size), span(t, b, 8)
 	if err := b.Sync(); err != nil {
