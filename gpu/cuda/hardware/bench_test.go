@@ -64,18 +64,7 @@ func BenchmarkLaunch(b *testing.B) {
 	})
 	b.Run("submitted", func(b *testing.B) { burst(b, 500, be.Sync, func() error { return be.Launch(l) }) })
 	b.Run("recorded", func(b *testing.B) {
-		const launches = 1000
-		list := make([]gpu.Launch, launches)
-		for i := range list {
-			list[i] = l
-		}
-		r, err := be.Record(list, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer r.Close()
-		repeat(b, be.Sync, func() error { return r.Replay(nil) })
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/launches, "ns/op")
+		inRow(b, be, l, 1000)
 	})
 }
 
@@ -146,7 +135,7 @@ func BenchmarkGemm(b *testing.B) {
 						defer be.Free(a.Buffer)
 						l.Args = append(l.Args, a)
 					}
-					each := inRow(b, be, l)
+					each := inRow(b, be, l, 20)
 					b.ReportMetric(2*float64(s.m)*float64(s.n)*float64(s.k)/each/1e12, "TFLOP/s")
 				})
 			}
@@ -249,18 +238,7 @@ func BenchmarkConvolution(b *testing.B) {
 					defer be.Free(a.Buffer)
 					l.Args = append(l.Args, a)
 				}
-				list := make([]gpu.Launch, 10)
-				for i := range list {
-					list[i] = l
-				}
-				r, err := be.Record(list, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				defer r.Close()
-				repeat(b, be.Sync, func() error { return r.Replay(nil) })
-				each := b.Elapsed().Seconds() / float64(b.N*len(list))
-				b.ReportMetric(each*1e9, "ns/op")
+				each := inRow(b, be, l, 10)
 				b.ReportMetric(2*9*float64(c.images)*float64(c.in*c.out)*float64(c.size*c.size)/each/1e12, "TFLOP/s")
 			})
 		}
