@@ -227,10 +227,7 @@ func (s *suite) faulted(t *testing.T) {
 		}
 		return bits, hit
 	}
-	for name, wrap := range map[string]func(gpu.Backend) gpu.Backend{
-		"fused":    func(b gpu.Backend) gpu.Backend { return b },
-		"composed": func(b gpu.Backend) gpu.Backend { return unfused{b} },
-	} {
+	for name, wrap := range forms {
 		t.Run(name, func(t *testing.T) {
 			want, _ := train(t, wrap, 0, 0)
 			for call := range trial.NumCalls {

@@ -11,27 +11,15 @@ import (
 // writes the same batches and steps eagerly: both must have the same bits, and
 // only what does not lie there already may be copied.
 func (s *suite) inputs(t *testing.T) {
-	for name, wrap := range map[string]func(gpu.Backend) gpu.Backend{
-		"fused":    func(b gpu.Backend) gpu.Backend { return b },
-		"composed": func(b gpu.Backend) gpu.Backend { return unfused{b} },
-	} {
+	for name, wrap := range forms {
 		t.Run(name, func(t *testing.T) {
-			device := func() *gpu.Device {
-				d := gpu.New(Strict(wrap(s.open())))
-				t.Cleanup(func() {
-					if err := d.Close(); err != nil {
-						t.Errorf("close: %v", err)
-					}
-				})
-				return d
-			}
 			must := func(err error) {
 				t.Helper()
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
-			eager, replayed := newTraining(device()), newTraining(device())
+			eager, replayed := newTraining(s.device(t, wrap)), newTraining(s.device(t, wrap))
 			d := replayed.d
 			size := eager.x.Bytes()
 			batch := func(i int) []byte {

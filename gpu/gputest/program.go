@@ -344,13 +344,12 @@ func (s *suite) programs(t *testing.T) {
 		s.faults += p.failed
 		return bits
 	}
-	same := func(b gpu.Backend) gpu.Backend { return b }
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			plain := run(t, seed, same, false, true)
+			plain := run(t, seed, forms["fused"], false, true)
 			for name, again := range map[string][][]byte{
-				"run again":        run(t, seed, same, false, true),
-				"without the pool": run(t, seed, same, false, false),
+				"run again":        run(t, seed, forms["fused"], false, true),
+				"without the pool": run(t, seed, forms["fused"], false, false),
 			} {
 				for i := range plain {
 					s.checks++
@@ -360,8 +359,8 @@ func (s *suite) programs(t *testing.T) {
 					}
 				}
 			}
-			run(t, seed, same, true, true)
-			run(t, seed, func(b gpu.Backend) gpu.Backend { return unfused{b} }, true, true)
+			run(t, seed, forms["fused"], true, true)
+			run(t, seed, forms["composed"], true, true)
 			run(t, seed, func(b gpu.Backend) gpu.Backend { return trial.Small(b, 8<<10) }, false, true)
 		})
 	}

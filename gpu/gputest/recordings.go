@@ -10,21 +10,9 @@ import (
 // recorded trains a model eagerly and the same model by replays: after every
 // step both must have the same bits, and the same launches must be counted.
 func (s *suite) recorded(t *testing.T) {
-	for name, wrap := range map[string]func(gpu.Backend) gpu.Backend{
-		"fused":    func(b gpu.Backend) gpu.Backend { return b },
-		"composed": func(b gpu.Backend) gpu.Backend { return unfused{b} },
-	} {
+	for name, wrap := range forms {
 		t.Run(name, func(t *testing.T) {
-			device := func() *gpu.Device {
-				d := gpu.New(Strict(wrap(s.open())))
-				t.Cleanup(func() {
-					if err := d.Close(); err != nil {
-						t.Errorf("close: %v", err)
-					}
-				})
-				return d
-			}
-			eager, replayed := newTraining(device()), newTraining(device())
+			eager, replayed := newTraining(s.device(t, wrap)), newTraining(s.device(t, wrap))
 			var rec *gpu.Recorded
 			for step := range 6 {
 				batch := make([]byte, eager.x.Bytes())

@@ -68,6 +68,17 @@ func (s *suite) start(t *testing.T) gpu.Backend {
 	return b
 }
 
+// device is a device on a backend of its own, which the test closes.
+func (s *suite) device(t *testing.T, form func(gpu.Backend) gpu.Backend) *gpu.Device {
+	d := gpu.New(Strict(form(s.open())))
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return d
+}
+
 // lent is a backend that several devices use, one after the other: opening one
 // can be slow, and drivers dislike being opened hundreds of times. What a
 // device leaves behind is an error.
@@ -192,6 +203,12 @@ func (u unfused) Launch(l gpu.Launch) error {
 		return gpu.ErrDeclined
 	}
 	return u.Backend.Launch(l)
+}
+
+// forms are a backend as it is, and without its fused kernels.
+var forms = map[string]func(gpu.Backend) gpu.Backend{
+	"fused":    func(b gpu.Backend) gpu.Backend { return b },
+	"composed": func(b gpu.Backend) gpu.Backend { return unfused{b} },
 }
 
 // prepared is a case with its data.
