@@ -23,16 +23,9 @@ func (s Status) String() string { return [...]string{"complete", "incomplete", "
 // front end should put at the start of the next line of an incomplete cell.
 func Completeness(src string) (status Status, indent string) {
 	toks, errs := scan(src)
-	depth := 0
-	for _, t := range toks {
-		switch t.tok {
-		case token.LPAREN, token.LBRACE, token.LBRACK:
-			depth++
-		case token.RPAREN, token.RBRACE, token.RBRACK:
-			if depth--; depth < 0 {
-				return Invalid, ""
-			}
-		}
+	depth, extra := brackets(toks)
+	if extra != nil {
+		return Invalid, ""
 	}
 	indent = strings.Repeat("\t", depth)
 	for _, e := range errs {

@@ -114,19 +114,12 @@ func (e *Errors) endAtCell() {
 // unmatched finds the first closing bracket that nothing opened.
 func unmatched(src string) (Diagnostic, bool) {
 	toks, _ := scan(src)
-	depth := 0
-	for _, t := range toks {
-		switch t.tok {
-		case token.LPAREN, token.LBRACK, token.LBRACE:
-			depth++
-		case token.RPAREN, token.RBRACK, token.RBRACE:
-			if depth--; depth < 0 {
-				before := src[:t.off]
-				return Diagnostic{strings.Count(before, "\n") + 1, t.off - strings.LastIndexByte(before, '\n'), "syntax error: unexpected " + t.tok.String()}, true
-			}
-		}
+	_, t := brackets(toks)
+	if t == nil {
+		return Diagnostic{}, false
 	}
-	return Diagnostic{}, false
+	before := src[:t.off]
+	return Diagnostic{strings.Count(before, "\n") + 1, t.off - strings.LastIndexByte(before, '\n'), "syntax error: unexpected " + t.tok.String()}, true
 }
 
 // orNil sorts the errors and drops those that a line repeats; it is nil where there are none.

@@ -50,6 +50,21 @@ func scan(src string) (toks []lexeme, errs scanner.ErrorList) {
 	}
 }
 
+// brackets returns how many brackets are open at the end, or the first closing one that nothing opened.
+func brackets(toks []lexeme) (open int, extra *lexeme) {
+	for i, t := range toks {
+		switch t.tok {
+		case token.LPAREN, token.LBRACK, token.LBRACE:
+			open++
+		case token.RPAREN, token.RBRACK, token.RBRACE:
+			if open--; open < 0 {
+				return 0, &toks[i]
+			}
+		}
+	}
+	return open, nil
+}
+
 // Split cuts a cell into its items. It never fails: what has no place is a statement, and the parser will say what is
 // wrong with it.
 func Split(src string) []Item {
