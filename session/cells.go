@@ -18,7 +18,8 @@ func Seed(seed uint64) {
 }
 
 // ThroughHost sends phases of training through the host, to show what that
-// costs: "activations", "backward", "optimizer". Without any, everything is on the device again.
+// costs: "activations", "backward", "optimizer". Without any, everything is on
+// the device again.
 func ThroughHost(phases ...string) {
 	if err := process.ThroughHost(phases...); err != nil {
 		panic(err)

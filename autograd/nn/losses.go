@@ -68,8 +68,8 @@ const accuracyBatch = 1000
 
 // Accuracy returns the part of the rows, 0 to 1, that the model gets right:
 // those whose largest logit is at the label, or, if there is one logit a row,
-// those where it is positive and the label 1, or not and the label 0. Dropout is off meanwhile, and there is no tape. It waits for the
-// device once.
+// those where it is positive and the label 1, or not and the label 0. Dropout is
+// off meanwhile, and there is no tape. It waits for the device once.
 func Accuracy(model Module, rows Batched) float64 {
 	defer setTraining(model, false)()
 	var right *tensor.Tensor
